@@ -1,0 +1,96 @@
+"""One E step and one M step, shared by every method with a confusion matrix a worker."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import torch
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from crowdcore.labels import Labels
+
+FLOOR = 1e-10
+"""The smallest probability whose logarithm is taken."""
+
+
+TIE = 1e-9
+"""Two probabilities that differ by less are drawn for; float noise must not decide."""
+
+QUALITY = 0.7
+"""How often every worker is thought to be right when nothing is known (Zheng et al. 2017)."""
+
+
+def start(labels: Labels, how: Literal["votes", "quality"]) -> Tensor:
+    """First posterior [N, K]: vote shares, or an E step with workers of one known quality.
+
+    An earlier result, where the run was given one, takes the place of both.
+    """
+    if labels.warm is not None:
+        return labels.warm
+    if how == "votes":
+        return labels.shares()
+    accuracy = torch.full((labels.n_workers,), QUALITY, dtype=labels.dtype, device=labels.device)
+    prior = torch.full((labels.n_classes,), 1 / labels.n_classes, device=labels.device)
+    return e_step(labels, prior, one_coin(accuracy, labels.n_classes))[0]
+
+
+def e_step(labels: Labels, prior: Tensor, confusion: Tensor) -> tuple[Tensor, Tensor]:
+    """Posterior [N, K] and log-likelihood, from a prior [K] and confusion [W, true, given]."""
+    table = confusion.clamp(min=FLOOR).log().transpose(1, 2)
+    scores = labels.sum_over_items(table.reshape(-1, labels.n_classes).to(labels.dtype))
+    scores += prior.clamp(min=FLOOR).log().to(labels.dtype)
+    return normalise(labels, scores)
+
+
+def normalise(labels: Labels, scores: Tensor) -> tuple[Tensor, Tensor]:
+    """Turn log scores [N, K] into distributions, and add up the logs of their totals.
+
+    Gold, where it is used, leaves its class alone on its items. Works in place otherwise.
+    """
+    scores = labels.clamp(scores, other=-torch.inf)
+    top = scores.amax(1, keepdim=True)
+    scores -= top
+    scores.exp_()
+    # A product with ones adds short rows several times faster than `sum(1)`.
+    total = scores @ scores.new_ones(scores.shape[1], 1)
+    scores /= total
+    return scores, (top + total.log()).sum(dtype=torch.float64)
+
+
+def given_counts(labels: Labels, posterior: Tensor) -> Tensor:
+    """Soft counts [W, true, given] of what each worker gave when the truth was so."""
+    size = (labels.n_workers, labels.n_classes, labels.n_classes)
+    return labels.sum_over_keys(posterior).reshape(size).transpose(1, 2)
+
+
+def class_prior(labels: Labels, posterior: Tensor) -> Tensor:
+    """The mean posterior [K] of the items that have labels."""
+    total = posterior.sum(0, dtype=torch.float64)
+    total = total - posterior.index_select(0, labels.unlabelled).sum(0, dtype=torch.float64)
+    return total / total.sum()
+
+
+def rows_of(counts: Tensor, smoothing: float) -> Tensor:
+    """Distributions over the last axis; rows with nothing in them become uniform."""
+    counts = counts + smoothing
+    total = counts.sum(-1, keepdim=True)
+    return torch.where(total > 0, counts / total.clamp(min=FLOOR), 1 / counts.shape[-1])
+
+
+def one_coin(accuracy: Tensor, n_classes: int) -> Tensor:
+    """Confusion [W, K, K] whose diagonal is `accuracy` [W] or [W, K], errors spread evenly."""
+    diagonal = accuracy if accuracy.dim() > 1 else accuracy.unsqueeze(1).expand(-1, n_classes)
+    off = (1 - diagonal) / max(1, n_classes - 1)
+    eye = torch.eye(n_classes, dtype=accuracy.dtype, device=accuracy.device)
+    spread = off.unsqueeze(2) * (1 - eye)
+    return spread + diagonal.unsqueeze(2) * eye
+
+
+def decide(posterior: Tensor, generator: torch.Generator) -> Tensor:
+    """One-hot rows at the likeliest class; ties are drawn with the generator."""
+    best = posterior >= posterior.amax(1, keepdim=True) - TIE
+    draw = torch.rand(best.shape, generator=generator, device=posterior.device)
+    winner = torch.where(best, draw, -1.0).argmax(1, keepdim=True)
+    return torch.zeros_like(posterior).scatter_(1, winner, 1.0)

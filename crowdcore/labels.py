@@ -1,0 +1,170 @@
+"""Labels: CrowdData as tensors on the run's device, with the sums that every method needs."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from torch.nn.functional import embedding_bag
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from torch import Tensor
+
+    from crowdcore.data import CrowdData, Floats
+
+DOUBLE_BELOW = 200_000
+"""Below this many labels float64 costs nothing that a person notices; above, float32 pays."""
+
+LONGEST_BAG = 4096
+"""A float32 sum over more rows than this is cut, and its parts are added in float64."""
+
+
+class Labels:
+    """The labels in two orders: by item for E steps, by (worker, given class) for M steps.
+
+    A label's `key` is `worker * K + given`. Both orders are made once, on first use, by
+    sorting packed integers, so the order of the input never changes a sum.
+    """
+
+    def __init__(
+        self,
+        data: CrowdData,
+        device: torch.device,
+        *,
+        use_gold: bool = False,
+        start: Floats | None = None,
+    ) -> None:
+        self.data = data
+        self.device = device
+        self.use_gold = use_gold
+        self._start = start
+        self.n_labels, self.n_items = data.n_labels, data.n_items
+        self.n_workers, self.n_classes = data.n_workers, data.n_classes
+        self.dtype = torch.float64 if data.n_labels < DOUBLE_BELOW else torch.float32
+
+    def tensor(self, array: NDArray[np.generic], dtype: torch.dtype | None = None) -> Tensor:
+        """Put a numpy array on the device."""
+        # A copy: torch warns about read-only memory, and data must never change.
+        return torch.tensor(array, dtype=dtype).to(self.device)
+
+    @cached_property
+    def _key(self) -> NDArray[np.int64]:
+        worker = self.data.worker.astype(np.int64)
+        return worker * self.n_classes + self.data.label.astype(np.int64)
+
+    @cached_property
+    def _by_item(self) -> tuple[Tensor, Tensor]:
+        """Keys ordered by item [L], and where each item's keys start [N]."""
+        keys = _second_when_sorted(self.data.item, self._key, self.n_workers * self.n_classes)
+        return self.tensor(keys), self.tensor(_starts(self.data.labels_per_item))
+
+    @cached_property
+    def _by_key(self) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Items ordered by key [L], where each bag starts, and which key a bag belongs to."""
+        items = _second_when_sorted(self._key, self.data.item, self.n_items)
+        sizes = np.bincount(self._key, minlength=self.n_workers * self.n_classes)
+        parts = np.maximum(1, -(-sizes // LONGEST_BAG))
+        if parts.max() == 1 or self.dtype == torch.float64:
+            return self.tensor(items), self.tensor(_starts(sizes)), None
+        owner = np.repeat(np.arange(len(sizes)), parts)
+        first = np.repeat(np.cumsum(parts) - parts, parts)
+        offsets = np.repeat(_starts(sizes), parts) + (np.arange(len(owner)) - first) * LONGEST_BAG
+        return self.tensor(items), self.tensor(offsets.astype(np.int32)), self.tensor(owner)
+
+    @cached_property
+    def counts(self) -> Tensor:
+        """How many labels each item has [N]."""
+        return self.tensor(self.data.labels_per_item, self.dtype)
+
+    @cached_property
+    def votes(self) -> Tensor:
+        """How often each item got each class [N, K]."""
+        return self.tensor(self.data.votes, self.dtype)
+
+    @cached_property
+    def worker_counts(self) -> Tensor:
+        """How many labels each worker gave [W]."""
+        return self.tensor(self.data.labels_per_worker, self.dtype)
+
+    @cached_property
+    def unlabelled(self) -> Tensor:
+        """The items that nobody labelled; they must not shape a class prior."""
+        return self.tensor(np.flatnonzero(self.data.labels_per_item == 0))
+
+    @cached_property
+    def gold(self) -> tuple[Tensor, Tensor]:
+        """The items with gold, and their classes."""
+        known = self.data.has_gold
+        codes = np.zeros(self.n_items) if self.data.gold is None else self.data.gold
+        return self.tensor(np.flatnonzero(known)), self.tensor(codes[known].astype(np.int64))
+
+    def clamp(self, values: Tensor, *, other: float) -> Tensor:
+        """Where gold is used, give all but the gold class of its items the value `other`.
+
+        Nothing happens where gold is not used. With log scores `other` is minus infinity.
+        """
+        if not self.use_gold:
+            return values
+        items, classes = self.gold
+        kept = values.index_select(0, items).gather(1, classes.unsqueeze(1))
+        rows = values.new_full((len(items), values.shape[1]), other)
+        rows.scatter_(1, classes.unsqueeze(1), kept if other else torch.ones_like(kept))
+        return values.index_copy(0, items, rows)
+
+    def shares(self) -> Tensor:
+        """Each item's vote shares [N, K]; uniform where nobody voted, gold where it is used."""
+        total = self.counts.clamp(min=1).unsqueeze(1)
+        shares = (self.votes / total).index_fill_(0, self.unlabelled, 1 / self.n_classes)
+        return self.clamp(shares, other=0.0)
+
+    @cached_property
+    def warm(self) -> Tensor | None:
+        """The posterior [N, K] of an earlier result to start from, if there is one."""
+        if self._start is None:
+            return None
+        return self.clamp(self.tensor(self._start, self.dtype), other=0.0)
+
+    def sum_over_items(self, table: Tensor) -> Tensor:
+        """Add, for each item, the rows [W * K, C] of its labels' keys -> [N, C]."""
+        keys, starts = self._by_item
+        return embedding_bag(keys, table, starts, mode="sum")
+
+    def sum_over_keys(self, values: Tensor) -> Tensor:
+        """Add, for each (worker, given), the rows [N, C] of the items so labelled -> [W * K, C]."""
+        items, starts, owner = self._by_key
+        parts = embedding_bag(items, values, starts, mode="sum")
+        if owner is None:
+            return parts
+        shape = (self.n_workers * self.n_classes, values.shape[1])
+        total = torch.zeros(shape, dtype=torch.float64, device=self.device)
+        return total.index_add_(0, owner, parts.double()).to(values.dtype)
+
+    def weighted_votes(self, weight: Tensor) -> Tensor:
+        """Add the workers' weights [W] to the classes they gave -> [N, K]."""
+        eye = torch.eye(self.n_classes, dtype=self.dtype, device=self.device)
+        table = weight.to(self.dtype).reshape(-1, 1, 1) * eye
+        return self.sum_over_items(table.reshape(-1, self.n_classes))
+
+    def hits(self, posterior: Tensor) -> Tensor:
+        """Sum, for each worker, the probability that their labels are right -> [W]."""
+        size = (self.n_workers, self.n_classes, self.n_classes)
+        given = self.sum_over_keys(posterior).reshape(size)
+        return given.diagonal(dim1=1, dim2=2).sum(1)
+
+
+def _starts(sizes: NDArray[np.int64]) -> NDArray[np.int32]:
+    return (np.cumsum(sizes) - sizes).astype(np.int32)
+
+
+def _second_when_sorted(
+    first: NDArray[np.integer], second: NDArray[np.integer], second_size: int
+) -> NDArray[np.int32]:
+    """Sort pairs by (first, second) through one packed integer and return the second parts."""
+    bits = max(1, int(second_size - 1).bit_length())
+    packed = (first.astype(np.int64) << bits) | second
+    packed.sort()
+    packed &= (1 << bits) - 1
+    return packed.astype(np.int32)

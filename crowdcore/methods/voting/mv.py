@@ -1,0 +1,47 @@
+"""Majority vote: every label counts the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from crowdcore.data import UNKNOWN
+from crowdcore.method import Config, method
+from crowdcore.result import Estimate
+
+if TYPE_CHECKING:
+    from crowdcore.labels import Labels
+    from crowdcore.run import Run
+
+
+class MajorityVoteConfig(Config):
+    """Settings of majority vote."""
+
+    ties: Literal["lowest class", "random", "undecided"] = Field(
+        "lowest class",
+        description="Who wins a tie: the first of the tied classes, one drawn with the seed, "
+        "or nobody (the item stays without a truth). Tied items are counted and flagged.",
+    )
+
+
+@method(
+    title="Majority vote",
+    year=1785,
+    paper="Condorcet, Essai sur l'application de l'analyse",
+    config=MajorityVoteConfig,
+)
+def mv(labels: Labels, cfg: MajorityVoteConfig, run: Run) -> Estimate:
+    """Give each item the class that most of its workers gave."""
+    import torch
+
+    votes = labels.votes
+    best = votes == votes.amax(1, keepdim=True)  # [N, K]
+    tied = best.sum(1) > 1
+    truth = best.to(torch.int8).argmax(1)
+    if cfg.ties == "random":
+        draw = torch.rand(best.shape, generator=run.generator(), device=labels.device)
+        truth = torch.where(tied, (draw * best).argmax(1), truth)
+    elif cfg.ties == "undecided":
+        truth = torch.where(tied, UNKNOWN, truth)
+    return Estimate(posterior=labels.shares(), truth=truth)

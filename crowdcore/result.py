@@ -1,0 +1,240 @@
+"""Estimate, what a method returns; Result, what everyone else reads."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowdcore.data import UNKNOWN, Codes, CrowdData, Floats
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from torch import Tensor
+
+    from crowdcore.method import Config, Method
+    from crowdcore.run import Run
+
+TIE = 1e-6
+"""Two classes whose probabilities differ by less are tied."""
+
+CONFIDENCE = 1.959963984540054
+"""Standard deviations of a 95 % interval."""
+
+
+class ResultError(RuntimeError):
+    """A method broke its promise; this is a bug in the method, not in the data."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """What a method infers, as tensors or arrays, in the order of the codes."""
+
+    posterior: Tensor | Floats  # [N, K]
+    confusion: Tensor | Floats | None = None  # [W, true, given]
+    truth: Tensor | Codes | None = None  # [N]; only where it is not simply the likeliest class
+    worker_scores: Mapping[str, Tensor | Floats] = field(default_factory=dict)  # name -> [W]
+    item_scores: Mapping[str, Tensor | Floats] = field(default_factory=dict)  # name -> [N]
+    artefacts: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()  # sentences that a reader of the result must see
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provenance:
+    """How a result came about: enough to make it again, and to trust it."""
+
+    method: str
+    title: str
+    params: dict[str, Any]
+    seed: int
+    device: str
+    seconds: float
+    steps: int
+    converged: bool | None  # None where nothing iterates
+    created: str
+    version: str
+    torch: str
+    data: str  # the data's fingerprint
+    used_gold: bool = False
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Score:
+    """How many of the items with gold are right, with a 95 % Wilson interval."""
+
+    n: int
+    correct: int
+    undecided: int
+
+    @property
+    def accuracy(self) -> float:
+        """The share that is right; undecided counts as wrong."""
+        return self.correct / self.n if self.n else math.nan
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The Wilson interval of the accuracy."""
+        low, high = wilson(self.correct, self.n)
+        return float(low), float(high)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Result:
+    """Truths, and everything that was learnt on the way to them."""
+
+    data: CrowdData
+    posterior: Floats  # [N, K]
+    truth: Codes  # [N]; UNKNOWN where the method left an item undecided
+    tied: NDArray[np.bool_]  # [N]
+    confusion: Floats | None  # [W, true, given]
+    worker_scores: dict[str, Floats]
+    item_scores: dict[str, Floats]
+    artefacts: dict[str, Any]
+    history: list[dict[str, float | str]]
+    provenance: Provenance
+
+    @classmethod
+    def checked(
+        cls,
+        estimate: Estimate,
+        *,
+        data: CrowdData,
+        method: Method,
+        config: Config,
+        run: Run,
+        began: float,
+        used_gold: bool,
+    ) -> Result:
+        """Convert what a method returned, hold it to its promises, and note how it came about."""
+        import torch
+
+        from crowdcore import __version__
+
+        posterior = _distributions(estimate.posterior, (data.n_items, data.n_classes), "posterior")
+        confusion = None
+        if estimate.confusion is not None:
+            shape = (data.n_workers, data.n_classes, data.n_classes)
+            confusion = _distributions(estimate.confusion, shape, "confusion")
+        top = posterior.max(1, keepdims=True)
+        truth = posterior.argmax(1) if estimate.truth is None else _array(estimate.truth)
+        if (
+            truth.shape != (data.n_items,)
+            or not np.isin(truth, np.arange(-1, data.n_classes)).all()
+        ):
+            raise ResultError("truth: one class code an item, or -1")
+        return cls(
+            data=data,
+            posterior=posterior,
+            truth=truth.astype(np.int32),
+            tied=(posterior >= top - TIE).sum(1) > 1,
+            confusion=confusion,
+            worker_scores=_scores(estimate.worker_scores, data.n_workers),
+            item_scores=_scores(estimate.item_scores, data.n_items),
+            artefacts=dict(estimate.artefacts),
+            history=[row for row in run.history if len(row) > 2],  # noqa: PLR2004  (stage, step)
+            provenance=Provenance(
+                method=method.id,
+                title=method.title,
+                params=config.model_dump(mode="json"),
+                seed=run.seed,
+                device=str(run.device),
+                seconds=time.perf_counter() - began,
+                steps=run.steps,
+                converged=run.converged,
+                created=datetime.now(UTC).isoformat(timespec="seconds"),
+                version=__version__,
+                torch=str(torch.__version__),
+                data=data.fingerprint,
+                used_gold=used_gold,
+                notes=estimate.notes,
+            ),
+        )
+
+    @property
+    def confidence(self) -> Floats:
+        """The probability of each item's likeliest class [N]."""
+        top: Floats = self.posterior.max(1)
+        return top
+
+    def score(self) -> Score | None:
+        """Compare the truths with gold; None where there is none, or where the method saw it."""
+        known = self.data.has_gold
+        if self.data.gold is None or not known.any() or self.provenance.used_gold:
+            return None
+        truth = self.truth[known]
+        correct = int((truth == self.data.gold[known]).sum())
+        return Score(n=len(truth), correct=correct, undecided=int((truth == UNKNOWN).sum()))
+
+    def posterior_for(self, data: CrowdData) -> Floats:
+        """The posterior for other data [N, K], matched by name; vote shares for new items."""
+        votes = data.votes + 1e-3
+        posterior: Floats = votes / votes.sum(1, keepdims=True)
+        here = {name: index for index, name in enumerate(self.data.items)}
+        old = np.array([here.get(name, UNKNOWN) for name in data.items])
+        columns = {name: index for index, name in enumerate(self.data.classes)}
+        classes = np.array([columns.get(name, UNKNOWN) for name in data.classes])
+        known = np.zeros((int((old != UNKNOWN).sum()), data.n_classes))
+        shared = np.flatnonzero(classes != UNKNOWN)
+        known[:, shared] = self.posterior[old[old != UNKNOWN]][:, classes[shared]]
+        total = known.sum(1, keepdims=True)
+        rows = np.where(total > 0, known / np.where(total > 0, total, 1), 1 / data.n_classes)
+        posterior[old != UNKNOWN] = rows
+        return posterior
+
+    def truths(self) -> pd.DataFrame:
+        """One row an item: truth, confidence, number of labels, whether tied, and `p:` columns."""
+        from crowdcore.io.tables import truths_table
+
+        return truths_table(self)
+
+    def workers(self) -> pd.DataFrame:
+        """One row a worker: quality with intervals, and a verdict with its evidence."""
+        from crowdcore.audit.workers import worker_table
+
+        return worker_table(self)
+
+
+def wilson(hits: Any, n: Any) -> tuple[Floats, Floats]:
+    """The 95 % Wilson intervals of shares `hits / n`; (0, 1) where n is 0."""
+    hits, n = np.asarray(hits, np.float64), np.asarray(n, np.float64)
+    size = np.maximum(n, 1e-12)
+    share, square = hits / size, CONFIDENCE**2
+    middle = (share + square / (2 * size)) / (1 + square / size)
+    spread = np.sqrt(np.maximum(share * (1 - share) / size + square / (4 * size**2), 0))
+    half = CONFIDENCE / (1 + square / size) * spread
+    low = np.where(n > 0, np.clip(middle - half, 0, 1), 0.0)
+    return low, np.where(n > 0, np.clip(middle + half, 0, 1), 1.0)
+
+
+def _array(value: Any) -> NDArray[Any]:
+    detach = getattr(value, "detach", None)
+    return np.array(value) if detach is None else np.array(detach().cpu().numpy())
+
+
+def _distributions(value: Any, shape: tuple[int, ...], name: str) -> Floats:
+    array = _array(value).astype(np.float64)
+    if array.shape != shape:
+        raise ResultError(f"{name}: shape {array.shape} instead of {shape}")
+    if not np.isfinite(array).all() or (array < -TIE).any():
+        raise ResultError(f"{name}: a probability is negative or not a number")
+    total = array.sum(-1, keepdims=True)
+    if (np.abs(total - 1) > 1e-3).any():  # noqa: PLR2004  (float32 rows sum to 1 within 1e-6 K)
+        raise ResultError(f"{name}: a row does not sum to 1")
+    np.clip(array, 0, None, out=array)
+    array /= total
+    return array
+
+
+def _scores(scores: Mapping[str, Any], size: int) -> dict[str, Floats]:
+    arrays = {name: _array(value).astype(np.float64) for name, value in scores.items()}
+    for name, array in arrays.items():
+        if array.shape != (size,) or not np.isfinite(array).all():
+            raise ResultError(f"{name}: {size} finite numbers expected")
+    return arrays

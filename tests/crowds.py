@@ -1,0 +1,86 @@
+"""Small crowds that the tests share."""
+
+from __future__ import annotations
+
+import csv
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowdcore.data import CrowdData, Floats
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+@cache
+def golden_crowd() -> CrowdData:
+    """The committed crowd behind every golden number."""
+    with (GOLDEN / "labels.csv").open(newline="") as file:
+        triples = [(row["item"], row["worker"], row["label"]) for row in csv.DictReader(file)]
+    with (GOLDEN / "truth.csv").open(newline="") as file:
+        gold = {row["item"]: row["truth"] for row in csv.DictReader(file)}
+    return CrowdData.from_triples(triples, gold=gold)
+
+
+def draw(
+    confusion: Floats, truth: NDArray[np.int64], per_item: int, rng: np.random.Generator
+) -> CrowdData:
+    """Let workers with these matrices [W, true, given] label items with these truths."""
+    n_workers, n_classes = confusion.shape[0], confusion.shape[1]
+    worker = np.concatenate([rng.permutation(n_workers)[:per_item] for _ in truth])
+    item = np.repeat(np.arange(len(truth)), per_item)
+    rows = confusion[worker, truth[item]].cumsum(1)
+    label = (rng.random(len(item))[:, None] > rows).sum(1).clip(max=n_classes - 1)
+    return CrowdData(
+        item=item,
+        worker=worker,
+        label=label,
+        items=tuple(f"i{i}" for i in range(len(truth))),
+        workers=tuple(f"w{w}" for w in range(n_workers)),
+        classes=tuple("abcdefghij"[:n_classes]),
+        gold=truth,
+    )
+
+
+def without_tied_items(data: CrowdData) -> CrowdData:
+    """Keep the items whose majority is clear, so that no tie rule plays a part."""
+    votes = np.sort(data.votes, axis=1)
+    clear = np.flatnonzero(votes[:, -1] > votes[:, -2])
+    new = np.full(data.n_items, -1)
+    new[clear] = np.arange(len(clear))
+    keep = new[data.item] >= 0
+    assert data.gold is not None
+    return CrowdData(
+        item=new[data.item[keep]],
+        worker=data.worker[keep],
+        label=data.label[keep],
+        items=tuple(data.items[i] for i in clear),
+        workers=data.workers,
+        classes=data.classes,
+        gold=data.gold[clear],
+    )
+
+
+@cache
+def easy_crowd(n_classes: int = 3) -> CrowdData:
+    """Twenty decent workers; no tied items."""
+    rng = np.random.default_rng(5)
+    right = rng.uniform(0.6, 0.95, 20)[:, None, None]
+    eye = np.eye(n_classes)
+    confusion = right * eye + (1 - right) / (n_classes - 1) * (1 - eye)
+    truth = rng.integers(0, n_classes, 150)
+    return without_tied_items(draw(confusion, truth, 7, rng))
+
+
+@cache
+def lopsided_crowd(n_classes: int = 3) -> tuple[CrowdData, Floats]:
+    """Workers who take many of class 0 for class 1, never the other way round."""
+    rng = np.random.default_rng(7)
+    confusion = np.tile(0.9 * np.eye(n_classes) + 0.1 / n_classes, (10, 1, 1))
+    confusion[:, 0, :] = 0.05 / n_classes
+    confusion[:, 0, 0], confusion[:, 0, 1] = 0.65, 0.3
+    confusion /= confusion.sum(2, keepdims=True)
+    truth = rng.integers(0, n_classes, 400)
+    return draw(confusion, truth, 8, rng), confusion

@@ -1,0 +1,65 @@
+"""The EM core against a few lines of plain numpy."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from crowdcore.engine import em
+from crowdcore.labels import Labels
+from crowdcore.registry import fit
+from tests.crowds import golden_crowd
+
+
+def test_dawid_skene_equals_the_textbook_loops() -> None:
+    data = golden_crowd()
+    smoothing, shape = 0.01, (data.n_workers, data.n_classes, data.n_classes)
+    posterior = data.votes / data.votes.sum(1, keepdims=True)
+    for _ in range(7):
+        prior = posterior.mean(0)
+        confusion = np.full(shape, smoothing)
+        for i, w, given in zip(data.item, data.worker, data.label, strict=True):
+            confusion[w, :, given] += posterior[i]
+        confusion /= confusion.sum(2, keepdims=True)
+        posterior = np.tile(prior, (data.n_items, 1))
+        for i, w, given in zip(data.item, data.worker, data.label, strict=True):
+            posterior[i] *= confusion[w, :, given]
+        posterior /= posterior.sum(1, keepdims=True)
+    result = fit(data, "ds", max_iter=7, tol=0, smoothing=smoothing)
+    np.testing.assert_allclose(result.posterior, posterior, atol=1e-9)
+    assert result.confusion is not None
+    np.testing.assert_allclose(result.confusion, confusion, atol=1e-9)
+
+
+def test_likelihood_never_falls() -> None:
+    result = fit(golden_crowd(), "ds", smoothing=0, tol=0)
+    logliks = [float(row["loglik"]) for row in result.history]
+    assert len(logliks) == 100
+    assert min(np.diff(logliks)) > -1e-10
+
+
+def test_single_precision_gives_the_same_truths() -> None:
+    labels = Labels(golden_crowd(), torch.device("cpu"))
+    exact = em.start(labels, "quality")
+    labels.dtype = torch.float32
+    rough = em.start(labels, "quality")
+    assert rough.dtype == torch.float32
+    np.testing.assert_allclose(rough.numpy(), exact.numpy(), atol=1e-6)
+
+
+def test_one_coin_rows_are_distributions_with_even_errors() -> None:
+    confusion = em.one_coin(torch.tensor([0.7, 1.0]), 3)
+    np.testing.assert_allclose(confusion[0], 0.7 * np.eye(3) + 0.15 * (1 - np.eye(3)), atol=1e-6)
+    np.testing.assert_allclose(confusion[1], np.eye(3), atol=1e-6)
+
+
+def test_undecided_leaves_ties_without_a_truth_and_random_follows_the_seed() -> None:
+    data = golden_crowd()
+    tied = fit(data, "mv").tied
+    assert tied.any()
+    assert (fit(data, "mv", ties="undecided").truth[tied] == -1).all()
+    draws = [fit(data, "mv", ties="random", seed=seed).truth for seed in range(20)]
+    assert len({tuple(draw[tied]) for draw in draws}) > 1
+    for draw in draws:
+        best = data.votes == data.votes.max(1, keepdims=True)
+        assert best[np.arange(data.n_items), draw].all()

@@ -1,0 +1,68 @@
+"""The two sums that everything stands on, against plain numpy."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+import torch
+
+from crowdcore import labels as module
+from crowdcore.data import CrowdData
+from crowdcore.labels import Labels
+from tests.crowds import golden_crowd
+
+CPU = torch.device("cpu")
+
+
+def test_sum_over_items_adds_the_rows_of_an_items_keys() -> None:
+    data = golden_crowd()
+    table = np.random.default_rng(0).normal(size=(data.n_workers * data.n_classes, 4))
+    expected = np.zeros((data.n_items, 4))
+    np.add.at(expected, data.item, table[data.worker * data.n_classes + data.label])
+    found = Labels(data, CPU).sum_over_items(torch.from_numpy(table))
+    np.testing.assert_allclose(found.numpy(), expected, atol=1e-12)
+
+
+def test_sum_over_keys_adds_the_rows_of_the_items_a_worker_so_labelled() -> None:
+    data = golden_crowd()
+    values = np.random.default_rng(0).normal(size=(data.n_items, 4))
+    expected = np.zeros((data.n_workers * data.n_classes, 4))
+    np.add.at(expected, data.worker * data.n_classes + data.label, values[data.item])
+    found = Labels(data, CPU).sum_over_keys(torch.from_numpy(values))
+    np.testing.assert_allclose(found.numpy(), expected, atol=1e-12)
+
+
+def test_long_sums_in_single_precision_are_cut_and_stay_exact(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    n_items = 200_000
+    data = CrowdData(
+        item=np.arange(n_items),
+        worker=np.zeros(n_items),
+        label=np.zeros(n_items),
+        items=tuple(map(str, range(n_items))),
+        workers=("prolific", "idle"),
+        classes=("a", "b"),
+    )
+    labels = Labels(data, CPU)
+    assert labels.dtype == torch.float32
+    values = torch.rand(n_items, 2, generator=torch.Generator().manual_seed(0))
+    exact = values.double().sum(0)
+    found = labels.sum_over_keys(values)
+    assert found.shape == (4, 2)
+    error = float((found[0].double() / exact - 1).abs().max())
+    assert error < 5e-7
+    assert float(found[1:].abs().max()) == 0
+    monkeypatch.setattr(module, "LONGEST_BAG", 10**9)
+    crude = Labels(data, CPU).sum_over_keys(values)
+    assert float((crude[0].double() / exact - 1).abs().max()) > 3 * error
+
+
+def test_items_without_labels_have_uniform_shares() -> None:
+    data = golden_crowd()
+    more = dataclasses.replace(data, items=(*data.items, "nobody saw it"), gold=None)
+    shares = Labels(more, CPU).shares()
+    assert shares[-1].tolist() == [1 / 3] * 3
+    np.testing.assert_allclose(shares.sum(1), 1)

@@ -1,0 +1,82 @@
+"""Starting from an earlier result, and learning from gold."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from crowdcore.data import UNKNOWN, CrowdData, DataError
+from crowdcore.method import Method
+from crowdcore.registry import fit, get_method, methods
+from tests.crowds import easy_crowd, golden_crowd
+
+TAKES_GOLD = [
+    name for name, method in methods().items() if "use_gold" in method.config.model_fields
+]
+
+
+@pytest.fixture(params=TAKES_GOLD)
+def method(request: pytest.FixtureRequest) -> Method:
+    return get_method(request.param)
+
+
+def with_some_gold(data: CrowdData, share: int = 3) -> CrowdData:
+    assert data.gold is not None
+    gold = np.where(np.arange(data.n_items) % share == 0, data.gold, UNKNOWN)
+    return dataclasses.replace(data, gold=gold)
+
+
+def test_used_gold_is_held_and_can_no_longer_be_scored(method: Method) -> None:
+    data = with_some_gold(easy_crowd(2) if method.needs.two_classes else golden_crowd())
+    blind = method.fit(data, **method.quick)
+    told = method.fit(data, **{**method.quick, "use_gold": True})
+    known = data.has_gold
+    assert data.gold is not None
+    assert (told.truth[known] == data.gold[known]).all()
+    assert told.provenance.used_gold
+    assert told.score() is None
+    assert not blind.provenance.used_gold
+    assert blind.score() is not None
+
+
+def test_gold_never_reaches_a_method_that_was_not_told_to_use_it(method: Method) -> None:
+    data = easy_crowd(2) if method.needs.two_classes else golden_crowd()
+    with_gold = method.fit(data, **method.quick)
+    without = method.fit(dataclasses.replace(data, gold=None), **method.quick)
+    np.testing.assert_array_equal(with_gold.posterior, without.posterior)
+
+
+def test_using_gold_that_is_not_there_is_refused() -> None:
+    with pytest.raises(DataError, match="no gold to use"):
+        fit(dataclasses.replace(golden_crowd(), gold=None), "ds", use_gold=True)
+
+
+def test_gold_helps_the_other_items() -> None:
+    data = golden_crowd()
+    assert data.gold is not None
+    seen = with_some_gold(data, 2)
+    blind, told = fit(data, "ds"), fit(seen, "ds", use_gold=True)
+    other = ~seen.has_gold
+    before = (blind.truth[other] == data.gold[other]).mean()
+    assert (told.truth[other] == data.gold[other]).mean() > before
+
+
+@pytest.mark.parametrize("name", ["ds", "hds", "zc"])
+def test_a_warm_start_reaches_the_same_fixed_point_in_fewer_steps(name: str) -> None:
+    data = easy_crowd()
+    fewer = data.without_workers([data.workers[3]])
+    settings = {"tol": 1e-10, "max_iter": 5000}
+    first = fit(data, name, **settings)
+    cold, warm = fit(fewer, name, **settings), fit(fewer, name, start=first, **settings)
+    np.testing.assert_allclose(warm.posterior, cold.posterior, atol=1e-3)
+    assert warm.provenance.steps < cold.provenance.steps
+
+
+def test_an_earlier_result_is_matched_by_name() -> None:
+    first = fit(CrowdData.from_triples([("a", "w", "x"), ("b", "w", "y")]), "mv")
+    other = CrowdData.from_triples([("c", "w", "z"), ("b", "w", "x"), ("b", "v", "y")])
+    posterior = first.posterior_for(other)
+    assert posterior[1].tolist() == [0, 1, 0]
+    assert posterior[0].argmax() == 2
