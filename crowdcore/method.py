@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from crowdcore.data import CrowdData, DataError, Kind
@@ -29,7 +30,17 @@ class Config(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-class GoldConfig(Config):
+class TruthConfig(Config):
+    """Settings of every method that infers truths."""
+
+    calibrate: Literal["off", "labels", "gold"] = Field(
+        "off",
+        description="Soften or sharpen the probabilities so that they fit labels that were held "
+        "out, or the gold. The truths stay; the result then also estimates its own accuracy.",
+    )
+
+
+class GoldConfig(TruthConfig):
     """Settings of a method that can learn from gold answers."""
 
     use_gold: bool = Field(
@@ -113,12 +124,12 @@ class Method:
         run: Run | None = None,
         seed: int = 0,
         device: Device = "auto",
-        start: Result | None = None,
+        warm_start: Result | None = None,
         **params: Any,
     ) -> Result:
         """Infer the truths. Settings are checked first, the result last.
 
-        `start` is an earlier result, of the same or of similar data, to begin from.
+        `warm_start` is an earlier result, of the same or of similar data, to begin from.
         """
         config = self.configure(params)
         use_gold = bool(getattr(config, "use_gold", False))
@@ -137,10 +148,10 @@ class Method:
         cuda = [torch.cuda.current_device()] if run.device.type == "cuda" else []
         with torch.random.fork_rng(devices=cuda):
             torch.manual_seed(run.seed)
-            posterior = None if start is None else start.posterior_for(data)
+            posterior = None if warm_start is None else warm_start.posterior_for(data)
             labels = Labels(data, run.device, use_gold=use_gold, start=posterior)
             estimate = self.function(labels, config, run)
-        return Result.checked(
+        result = Result.checked(
             estimate,
             data=data,
             method=self,
@@ -149,6 +160,16 @@ class Method:
             began=begun,
             used_gold=use_gold or self.needs.gold,
         )
+        if not isinstance(config, TruthConfig) or config.calibrate == "off":
+            return result
+        from crowdcore.audit.calibration import calibrated
+
+        plain = {**config.model_dump(), "calibrate": "off"}
+
+        def refit(less: CrowdData) -> Result:
+            return self.fit(less, run=run.part("Calibration"), warm_start=result, **plain)
+
+        return calibrated(result, config.calibrate, refit, np.random.default_rng(run.seed))
 
 
 def _refuse_huge(data: CrowdData) -> None:

@@ -49,8 +49,10 @@ def fit(
     run: Run | None = None,
     seed: int = 0,
     device: Device = "auto",
-    start: Result | None = None,
+    warm_start: Result | None = None,
     **params: Any,
 ) -> Result:
     """Run the method called `name` on the data, from an earlier result if there is one."""
-    return get_method(name).fit(data, run=run, seed=seed, device=device, start=start, **params)
+    return get_method(name).fit(
+        data, run=run, seed=seed, device=device, warm_start=warm_start, **params
+    )

@@ -62,6 +62,8 @@ class Provenance:
     torch: str
     data: str  # the data's fingerprint
     used_gold: bool = False
+    temperature: float | None = None  # None where the probabilities were not calibrated
+    expected_accuracy: tuple[float, float, float] | None = None  # point and 95 % interval
     notes: tuple[str, ...] = ()
 
 

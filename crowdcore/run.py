@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -70,7 +70,7 @@ class Run:
 
     def check(self) -> None:
         """Raise `Cancelled` if the fit should stop; for long work outside `loop`."""
-        if self._cancelled or (self._should_stop is not None and self._should_stop()):
+        if self._wants_to_stop():
             raise Cancelled
 
     def loop(self, total: int, stage: str) -> Iterator[int]:
@@ -101,8 +101,8 @@ class Run:
         if len(self.history) < 2:  # noqa: PLR2004  (two steps make a move)
             return False
         before, now = self.history[-2], self.history[-1]
-        if before.get("stage") != now.get("stage") or name not in before:
-            return False
+        if (before["stage"], float(before["step"]) + 1) != (now["stage"], now["step"]):
+            return False  # another stage, or the same one begun anew
         move = abs(float(now[name]) - float(before[name]))
         self.converged = move < tol * (abs(float(now[name])) if relative else 1.0)
         return self.converged
@@ -112,6 +112,20 @@ class Run:
         self.log(change=change)
         self.converged = float(change) < tol
         return self.converged
+
+    def part(self, title: str) -> Run:
+        """A run within this one, for a fit inside a fit: its own history, the same wishes."""
+
+        def tell(progress: Progress) -> None:
+            if self._watch is not None:
+                self._watch(replace(progress, stage=f"{title}: {progress.stage}"))
+
+        return Run(
+            seed=self.seed,
+            device=self.device_wish,
+            watch=tell,
+            should_stop=self._wants_to_stop,
+        )
 
     @property
     def device(self) -> torch.device:
@@ -125,6 +139,9 @@ class Run:
         import torch
 
         return torch.Generator(device=self.device).manual_seed(self.seed)
+
+    def _wants_to_stop(self) -> bool:
+        return self._cancelled or (self._should_stop is not None and self._should_stop())
 
     def _tell(self, stage: str, step: int, total: int, begun: float) -> None:
         now = time.perf_counter()

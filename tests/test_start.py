@@ -69,7 +69,7 @@ def test_a_warm_start_reaches_the_same_fixed_point_in_fewer_steps(name: str) -> 
     fewer = data.without_workers([data.workers[3]])
     settings = {"tol": 1e-10, "max_iter": 5000}
     first = fit(data, name, **settings)
-    cold, warm = fit(fewer, name, **settings), fit(fewer, name, start=first, **settings)
+    cold, warm = fit(fewer, name, **settings), fit(fewer, name, warm_start=first, **settings)
     np.testing.assert_allclose(warm.posterior, cold.posterior, atol=1e-3)
     assert warm.provenance.steps < cold.provenance.steps
 

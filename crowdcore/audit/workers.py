@@ -28,14 +28,15 @@ PATTERN = 0.15
 
 
 def worker_confusion(result: Result) -> Floats:
-    """P(given | true) of each worker [W, true, given]: the method's, else from the posterior.
-
-    The estimate from the posterior is drawn towards the whole crowd's matrix by one label a row.
-    """
+    """P(given | true) of each worker [W, true, given]: the method's, else from the posterior."""
     if result.confusion is not None:
         return result.confusion
-    counts = _given_counts(result)
-    crowd = counts.sum(0) + np.eye(result.data.n_classes)
+    return crowd_shrunk(given_counts(result))
+
+
+def crowd_shrunk(counts: Floats) -> Floats:
+    """Confusion from counts [W, true, given], each row drawn to the crowd's by one label."""
+    crowd = counts.sum(0) + np.eye(counts.shape[-1])
     crowd /= crowd.sum(1, keepdims=True)
     confusion: Floats = (counts + crowd) / (counts.sum(2, keepdims=True) + 1)
     return confusion
@@ -80,7 +81,7 @@ def worker_table(result: Result) -> pd.DataFrame:
     accuracy = _shares_of(hits, n)
     shares = _given_shares(data)
     low, high = wilson(hits, n)
-    matrix, noise = _cautious_confusion(_given_counts(result), shares)
+    matrix, noise = _cautious_confusion(given_counts(result), shares)
     prior = _truth_shares(result)
     gold_hits, gold_n = _gold_hits(data)
     frame = pd.DataFrame(
@@ -105,7 +106,7 @@ def worker_table(result: Result) -> pd.DataFrame:
     return pd.concat([frame, given], axis=1)
 
 
-def _given_counts(result: Result) -> Floats:
+def given_counts(result: Result) -> Floats:
     """Soft counts [W, true, given] under the posterior."""
     data, posterior = result.data, result.posterior
     key = data.worker.astype(np.int64) * data.n_classes + data.label

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from crowdcore.data import UNKNOWN
-from crowdcore.method import Config, method
+from crowdcore.method import TruthConfig, method
 from crowdcore.result import Estimate
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from crowdcore.run import Run
 
 
-class MajorityVoteConfig(Config):
+class MajorityVoteConfig(TruthConfig):
     """Settings of majority vote."""
 
     ties: Literal["lowest class", "random", "undecided"] = Field(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crowdcore.method import Config, method
+from crowdcore.method import TruthConfig, method
 from crowdcore.result import Estimate
 
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from crowdcore.run import Run
 
 
-class WawaConfig(Config):
+class WawaConfig(TruthConfig):
     """Wawa has no settings."""
 
 

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from crowdcore.audit.calibration import calibration_error, reliability, tempered
+from crowdcore.data import CrowdData, DataError, Floats
+from crowdcore.registry import fit
+from tests.crowds import draw, golden_crowd
+
+
+def crowd_of_twins() -> CrowdData:
+    """Each worker labels under five names, so that every method is far too sure of itself."""
+    rng = np.random.default_rng(0)
+    right = rng.uniform(0.55, 0.75, 12)[:, None, None]
+    confusion: Floats = right * np.eye(2) + (1 - right) * (1 - np.eye(2))
+    data = draw(confusion, rng.integers(0, 2, 500), 3, rng)
+    copies = 5
+    return CrowdData(
+        item=np.tile(data.item, copies),
+        worker=np.concatenate([data.worker + 12 * c for c in range(copies)]),
+        label=np.tile(data.label, copies),
+        items=data.items,
+        workers=tuple(f"w{w}" for w in range(12 * copies)),
+        classes=data.classes,
+        gold=data.gold,
+    )
+
+
+def test_a_temperature_softens_without_changing_the_order() -> None:
+    posterior = np.array([[0.9, 0.08, 0.02]])
+    soft, same = tempered(posterior, 3.0), tempered(posterior, 1.0)
+    np.testing.assert_allclose(same, posterior)
+    assert soft[0, 0] < 0.9
+    assert (np.argsort(soft) == np.argsort(posterior)).all()
+
+
+def test_gold_pulls_an_overconfident_result_to_its_accuracy() -> None:
+    data = crowd_of_twins()
+    raw, mended = fit(data, "ds"), fit(data, "ds", calibrate="gold")
+    before, after = reliability(raw), reliability(mended)
+    assert before is not None
+    assert after is not None
+    np.testing.assert_array_equal(raw.truth, mended.truth)
+    assert mended.provenance.temperature is not None
+    assert mended.provenance.temperature > 2
+    assert calibration_error(after) < calibration_error(before) / 2
+
+
+def test_held_out_labels_soften_a_crowd_that_guesses() -> None:
+    rng = np.random.default_rng(4)
+    data = draw(np.full((60, 3, 3), 1 / 3), rng.integers(0, 3, 120), 4, rng)
+    raw, mended = fit(data, "ds"), fit(data, "ds", calibrate="labels")
+    assert mended.confidence.mean() < raw.confidence.mean() - 0.2
+    assert mended.provenance.expected_accuracy is not None
+    point, low, high = mended.provenance.expected_accuracy
+    assert low <= point <= high
+    assert low < 0.6
+
+
+def test_the_estimated_accuracy_holds_on_a_crowd_that_follows_the_model() -> None:
+    rng = np.random.default_rng(8)
+    right = rng.uniform(0.4, 0.8, 30)[:, None, None]
+    confusion: Floats = right * np.eye(4) + (1 - right) / 3 * (1 - np.eye(4))
+    data = draw(confusion, rng.integers(0, 4, 800), 5, rng)
+    result = fit(data, "hds", calibrate="labels")
+    score = result.score()
+    assert score is not None
+    assert result.provenance.expected_accuracy is not None
+    _, low, high = result.provenance.expected_accuracy
+    assert low <= score.accuracy <= high
+
+
+def test_reliability_counts_every_gold_item_once() -> None:
+    bins = reliability(fit(golden_crowd(), "ds"))
+    assert bins is not None
+    assert bins["n"].sum() == golden_crowd().n_gold
+    assert reliability(fit(dataclasses.replace(golden_crowd(), gold=None), "ds")) is None
+
+
+@pytest.mark.parametrize(
+    ("how", "says"), [("labels", "items have so many"), ("gold", "needs 30 items with gold")]
+)
+def test_too_little_to_calibrate_on_is_said(how: str, says: str) -> None:
+    data = CrowdData.from_triples([("i", "a", "x"), ("i", "b", "y")])
+    with pytest.raises(DataError, match=says):
+        fit(data, "mv", calibrate=how)
