@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,11 +34,16 @@ def truths_table(result: Result) -> pd.DataFrame:
 
 
 def labels_table(data: CrowdData) -> pd.DataFrame:
-    """One row a label: item, worker and label by name, as categoricals."""
+    """One row a label: item, worker and label by name, as categoricals (ratings as numbers)."""
     import pandas as pd
 
-    columns = [("item", data.item, data.items), ("worker", data.worker, data.workers)]
-    columns.append(("label", data.label, data.classes))
-    return pd.DataFrame(
-        {name: pd.Categorical.from_codes(codes, names) for name, codes, names in columns}
-    )
+    columns: dict[str, Any] = {
+        "item": pd.Categorical.from_codes(data.item, pd.Index(data.items)),
+        "worker": pd.Categorical.from_codes(data.worker, pd.Index(data.workers)),
+        "label": data.label,
+    }
+    if data.kind != "ratings":
+        columns["label"] = pd.Categorical.from_codes(
+            data.label.astype(np.int32), pd.Index(data.classes)
+        )
+    return pd.DataFrame(columns)

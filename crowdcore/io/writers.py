@@ -1,0 +1,128 @@
+"""Tables as files: CSV for spreadsheets, and exact CSV, Parquet and JSON lines for machines."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+
+from crowdcore.io.atomic import atomic
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Target = str | Path | BinaryIO
+Format = Literal["csv", "csv-exact", "parquet", "jsonl"]
+
+# What a spreadsheet takes for a formula, also behind blanks and in full width.
+_FORMULA = r"^(?:[\t\r\n]|[\s\x{00A0}\x{FEFF}]*[=+\-@＝＋－＠])"
+_NUMBER = r"^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$"
+
+
+def write_csv(frame: pd.DataFrame, target: Target, *, spreadsheet_safe: bool = True) -> None:
+    """Write CSV; `spreadsheet_safe` puts a ' before what a spreadsheet would compute."""
+    table = _arrow(frame)
+    _write(target, lambda sink: _csv(_defused(table) if spreadsheet_safe else table, sink))
+
+
+def write_parquet(frame: pd.DataFrame, target: Target) -> None:
+    """Write Parquet, compressed with zstd."""
+    import pyarrow.parquet as pq
+
+    table = _arrow(frame)
+    _write(target, lambda sink: pq.write_table(table, sink, compression="zstd"))
+
+
+def write_jsonl(frame: pd.DataFrame, target: Target) -> None:
+    """Write JSON lines, one record a line."""
+    _write(target, lambda sink: _jsonl(frame, sink))
+
+
+def frame_bytes(frame: pd.DataFrame, format: Format) -> bytes:
+    """A table as the bytes of a file, for a download."""
+    buffer = io.BytesIO()
+    if format == "csv":
+        write_csv(frame, buffer)
+    elif format == "csv-exact":
+        write_csv(frame, buffer, spreadsheet_safe=False)
+    elif format == "parquet":
+        write_parquet(frame, buffer)
+    elif format == "jsonl":
+        write_jsonl(frame, buffer)
+    else:
+        raise ValueError(f"There is no format {format!r}: csv, csv-exact, parquet or jsonl")
+    return buffer.getvalue()
+
+
+def _write(target: Target, write: Any) -> None:
+    """Write to an open file, or to a path that is either whole or not there."""
+    if not isinstance(target, str | Path):
+        write(target)
+        return
+    with atomic(target) as temporary, temporary.open("wb") as file:
+        write(file)
+
+
+def _csv(table: Any, sink: BinaryIO) -> None:
+    import pyarrow.csv
+
+    names = table.column_names
+    quoted = ",".join('"' + name.replace('"', '""') + '"' for name in names)
+    sink.write(quoted.encode() + b"\n")  # pyarrow does not double the quotes of a header
+    options = pyarrow.csv.WriteOptions(include_header=False)
+    plain = table.rename_columns([str(place) for place in range(len(names))])
+    pyarrow.csv.write_csv(plain, sink, options)
+
+
+def _jsonl(frame: pd.DataFrame, sink: BinaryIO) -> None:
+    text = frame.to_json(orient="records", lines=True, force_ascii=False, double_precision=15)
+    sink.write(text.encode())
+
+
+def _arrow(frame: pd.DataFrame) -> Any:
+    """A frame as a pyarrow table of plain columns, without its index."""
+    import pyarrow as pa
+
+    columns: list[Any] = []
+    for place in range(frame.shape[1]):
+        column = frame.iloc[:, place]
+        try:
+            array = pa.chunked_array([pa.Array.from_pandas(column)])
+        except (pa.ArrowException, TypeError, ValueError):  # a column of mixed objects
+            texts = [None if value is None else str(value) for value in column.tolist()]
+            array = pa.chunked_array([pa.array(texts, pa.string())])
+        if pa.types.is_dictionary(array.type):
+            array = array.cast(array.type.value_type)
+        columns.append(array)
+    return pa.Table.from_arrays(columns, names=[str(name) for name in frame.columns])
+
+
+def _defused(table: Any) -> Any:
+    """The same table with ' before every text, and header, that could be a formula."""
+    import pyarrow as pa
+
+    columns = [
+        _defuse(column) if _is_text(column.type) else column for column in table.itercolumns()
+    ]
+    names = _defuse(pa.chunked_array([pa.array(table.column_names, pa.string())])).to_pylist()
+    return pa.Table.from_arrays(columns, names=names)
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _defuse(texts: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    risky = pc.and_not(
+        pc.match_substring_regex(texts, _FORMULA), pc.match_substring_regex(texts, _NUMBER)
+    )
+    if not pc.any(risky).as_py():
+        return texts
+    # Scalars of the column's own type: pandas makes large strings, and kernels do not mix them.
+    mark, glue = (pa.scalar(text, texts.type) for text in ("'", ""))
+    return pc.if_else(risky, pc.binary_join_element_wise(mark, texts, glue), texts)
