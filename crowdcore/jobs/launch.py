@@ -1,0 +1,119 @@
+"""Starting and stopping the daemon of a workspace."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import sysconfig
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import crowdcore
+from crowdcore.data import DataError
+from crowdcore.jobs import lock
+
+if TYPE_CHECKING:
+    from crowdcore.workspace import Workspace
+
+IDLE = 900.0
+"""Seconds without work after which a daemon goes."""
+
+LOG = "workerd.log"
+LONGEST_LOG = 1_000_000
+
+_FORKABLE = {
+    # A fork copies one thread only, so these libraries must not start any on import.
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "VECLIB_MAXIMUM_THREADS": "1",
+    "JE_ARROW_MALLOC_CONF": "background_thread:false",
+    # macOS ends a forked process that touches its frameworks, unless told that this is meant.
+    "OBJC_DISABLE_INITIALIZE_FORK_SAFETY": "YES",
+}
+
+
+def ensure_daemon(workspace: Workspace, *, idle: float = IDLE) -> None:
+    """See to it that a daemon works on the queue; cheap where one does.
+
+    The lock is taken here and handed over, so two callers at once never start two daemons. A
+    daemon of an older crowdcore is sent away; its runs go on under the next one.
+    """
+    handle = lock.take(workspace.root)
+    if handle is None and _is_older(lock.holder(workspace.root)):
+        stop_daemon(workspace)
+        handle = lock.take(workspace.root)
+    if handle is None:
+        return
+    from crowdcore.jobs.orphans import tend_orphans
+
+    try:
+        lock.sign(handle, {})
+        tend_orphans(workspace)
+        _start(workspace.root, handle, idle)
+    finally:
+        os.close(handle)
+
+
+def stop_daemon(workspace: Workspace, *, wait: float = 5.0) -> bool:
+    """Send the daemon away, and tell whether it went; runs that work go on without it."""
+    from crowdcore.jobs.processes import is_alive
+
+    until = time.monotonic() + wait
+    while (handle := lock.take(workspace.root)) is None:
+        if time.monotonic() > until:
+            return False
+        facts = lock.holder(workspace.root)
+        if is_alive(facts.get("pid"), facts.get("started")):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(facts["pid"], signal.SIGTERM)
+        time.sleep(0.02)
+    os.close(handle)
+    return True
+
+
+def _is_older(facts: dict[str, Any]) -> bool:
+    from packaging.version import Version
+
+    ours = crowdcore.__version__
+    return facts.get("version", ours) != ours and Version(facts["version"]) < Version(ours)
+
+
+def _start(root: Path, handle: int, idle: float) -> None:
+    command = [sys.executable, "-P", "-m", "crowdcore.jobs.daemon", str(root)]
+    command += ["--lock", str(handle), "--idle", str(idle)]
+    log = root / LOG
+    if log.exists() and log.stat().st_size > LONGEST_LOG:
+        log.unlink()
+    descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        # The process forks the daemon and ends, so nobody here has to wait for the daemon's end.
+        ended = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=descriptor,
+            stderr=descriptor,
+            cwd=root,
+            env=_environment(),
+            pass_fds=[handle],
+            start_new_session=True,
+            check=False,
+        )
+    finally:
+        os.close(descriptor)
+    if ended.returncode:
+        raise DataError("The daemon that runs fits did not start", file=str(log))
+
+
+def _environment() -> dict[str, str]:
+    """Return our environment, such that the daemon finds the very crowdcore that we are."""
+    home = Path(crowdcore.__file__).resolve().parents[1]
+    installed = {Path(sysconfig.get_path(kind)).resolve() for kind in ("purelib", "platlib")}
+    paths = [os.environ["PYTHONPATH"]] if os.environ.get("PYTHONPATH") else []
+    if home not in installed:  # run from a checkout
+        paths.insert(0, str(home))
+    return {**os.environ, **_FORKABLE, "PYTHONPATH": os.pathsep.join(paths)}

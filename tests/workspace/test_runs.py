@@ -1,0 +1,274 @@
+"""Runs: what is checked before they are queued, and what their rows and results say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from crowdcore.data import CrowdData, DataError
+from crowdcore.registry import fit
+from crowdcore.result import ResultError
+from crowdcore.run import Progress
+from crowdcore.workspace import Dataset, Workspace, runs
+from tests.crowds import golden_crowd
+from tests.workspace.samples import assert_same_result, made_result, run_python, small_data
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    return Workspace(tmp_path)
+
+
+@pytest.fixture
+def dataset(workspace: Workspace) -> Dataset:
+    project = workspace.create_project("Birds")
+    return workspace.add_data(project.id, small_data(), name="labels.csv")
+
+
+def test_a_queued_run_says_all_that_was_asked_for(workspace: Workspace, dataset: Dataset) -> None:
+    row = workspace.queue(
+        dataset.id, "ds", params={"max_iter": 7}, seed=3, device="cpu", excluded=["bob", "bob"]
+    )
+    assert row == Workspace(workspace.root).run(row.id)
+    assert (row.status, row.active, row.method, row.title) == ("queued", True, "ds", "Dawid-Skene")
+    assert (row.seed, row.device, row.excluded) == (3, "cpu", ("bob",))
+    assert row.params["max_iter"] == 7
+    assert "tol" in row.params, "defaults are kept too, for they may change"
+    assert (row.project_id, row.dataset_id) == (dataset.project_id, dataset.id)
+
+
+@pytest.mark.parametrize(
+    ("wish", "sentence"),
+    [
+        ({"method": "dss"}, "Did you mean"),
+        ({"params": {"max_iter": 0}}, "'max_iter' of ds is wrong"),
+        ({"params": {"colour": 1}}, "no setting 'colour'"),
+        ({"seed": -1}, "seed is a whole number"),
+        ({"seed": 2**63}, "seed is a whole number"),
+        ({"device": "abacus"}, "no device 'abacus'"),
+        ({"excluded": ["eve"]}, "no worker called 'eve'"),
+        ({"excluded": ["ann", "bob"]}, "no label left"),
+        ({"dataset_id": "0" * 16}, "no data set"),
+    ],
+)
+def test_a_run_that_cannot_work_is_refused_before_it_is_queued(
+    workspace: Workspace, dataset: Dataset, wish: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(DataError, match=sentence):
+        workspace.queue(**{"dataset_id": dataset.id, "method": "ds", **wish})
+    assert workspace.runs(dataset.project_id) == []
+
+
+def test_data_that_a_method_cannot_use_are_refused_without_being_read(
+    workspace: Workspace, dataset: Dataset
+) -> None:
+    ratings = CrowdData(
+        item=np.array([0]),
+        worker=np.array([0]),
+        label=np.array([1.5]),
+        items=("a",),
+        workers=("w",),
+        kind="ratings",
+    )
+    rated = workspace.add_data(dataset.project_id, ratings, name="ratings.csv")
+    (workspace.root / "data" / rated.id / "labels.parquet").unlink()
+    assert workspace.unmet(rated.id, "mv") == ["It works on classes; these data are ratings."]
+    assert workspace.unmet(dataset.id, "mv") == []
+    with pytest.raises(DataError, match="Majority vote cannot run on these data"):
+        workspace.queue(rated.id, "mv")
+
+
+def test_runs_are_listed_newest_first_with_labels_of_their_own(
+    workspace: Workspace, dataset: Dataset
+) -> None:
+    for method in ("mv", "ds", "mv"):
+        workspace.queue(dataset.id, method)
+    labels = [row.label for row in workspace.runs(dataset.project_id)]
+    assert labels == ["#3 Majority vote", "#2 Dawid-Skene", "#1 Majority vote"]
+
+
+def test_a_run_that_waits_is_cancelled_at_once(workspace: Workspace, dataset: Dataset) -> None:
+    row = workspace.queue(dataset.id, "mv")
+    workspace.cancel(row.id)
+    ended = workspace.run(row.id)
+    assert (ended.status, ended.active) == ("cancelled", False)
+    assert ended.finished is not None
+    assert runs.claim(workspace.catalogue) is None
+
+
+def test_a_run_that_has_ended_stays_as_it_is_when_cancelled(
+    workspace: Workspace, dataset: Dataset
+) -> None:
+    row = workspace.queue(dataset.id, "mv")
+    workspace.save_result(row.id, made_result(small_data()))
+    workspace.cancel(row.id)
+    assert workspace.run(row.id).status == "done"
+    assert not workspace.run(row.id).stopping
+
+
+def test_a_run_again_has_everything_of_the_first(workspace: Workspace, dataset: Dataset) -> None:
+    first = workspace.queue(
+        dataset.id, "ds", params={"max_iter": 7}, seed=3, device="cpu", excluded=["bob"]
+    )
+    workspace.cancel(first.id)
+    second = workspace.run_again(first.id)
+    assert second.status == "queued"
+    same = ("dataset_id", "method", "params", "seed", "device", "excluded")
+    assert [getattr(first, name) for name in same] == [getattr(second, name) for name in same]
+
+
+def test_runs_are_claimed_in_order_and_only_once(workspace: Workspace, dataset: Dataset) -> None:
+    rows = [workspace.queue(dataset.id, "mv") for _ in range(3)]
+    claimed = [runs.claim(workspace.catalogue) for _ in range(4)]
+    assert claimed == [rows[0].id, rows[1].id, rows[2].id, None]
+    assert workspace.run(rows[0].id).started is not None
+
+
+def test_the_curve_can_be_read_while_the_run_works(workspace: Workspace, dataset: Dataset) -> None:
+    row = workspace.queue(dataset.id, "ds")
+    assert workspace.history(row.id).empty
+    for step in (1, 5):
+        progress = Progress(stage="EM", step=step, total=9, speed=2.0, metrics={"loglik": -step})
+        runs.append_progress(workspace.run_folder(row.id), progress)
+    with (workspace.run_folder(row.id) / runs.PROGRESS).open("a") as file:
+        file.write('{"stage": "EM", "st')
+    curve = workspace.history(row.id)
+    assert curve.to_dict("list") == {"stage": ["EM", "EM"], "step": [0, 4], "loglik": [-1, -5]}
+
+
+def test_progress_is_in_the_row_and_a_wish_to_stop_is_told_back(
+    workspace: Workspace, dataset: Dataset
+) -> None:
+    row = workspace.queue(dataset.id, "ds")
+    runs.claim(workspace.catalogue)
+    progress = Progress(stage="EM", step=3, total=9, speed=2.5, metrics={"loglik": -0.5})
+    assert runs.report(workspace.catalogue, row.id, progress)
+    now = workspace.run(row.id)
+    assert (now.stage, now.step, now.total, now.speed) == ("EM", 3, 9, 2.5)
+    assert now.metrics == {"loglik": -0.5}
+    assert now.share == pytest.approx(1 / 3)
+    workspace.cancel(row.id)
+    assert workspace.run(row.id).stopping
+    assert not runs.report(workspace.catalogue, row.id, progress)
+
+
+def test_a_result_comes_back_bit_by_bit(workspace: Workspace, dataset: Dataset) -> None:
+    row = workspace.queue(dataset.id, "mv")
+    result = made_result(small_data())
+    workspace.save_result(row.id, result)
+    assert_same_result(Workspace(workspace.root).load_result(row.id), result)
+
+
+def test_a_result_without_confusion_stays_without_but_the_tables_have_the_audits(
+    workspace: Workspace, dataset: Dataset
+) -> None:
+    row = workspace.queue(dataset.id, "mv")
+    result = replace(made_result(small_data()), confusion=None, artefacts={}, history=[])
+    workspace.save_result(row.id, result)
+    assert_same_result(workspace.load_result(row.id), result)
+    matrices = workspace.confusion(row.id)
+    assert matrices.shape == (2, 2, 2)
+    np.testing.assert_allclose(matrices.sum(2), 1)
+
+
+def test_the_row_of_a_finished_run_has_its_summary(workspace: Workspace, dataset: Dataset) -> None:
+    row = workspace.queue(dataset.id, "mv")
+    result = made_result(small_data())
+    workspace.save_result(row.id, result)
+    done, score = workspace.run(row.id), result.score()
+    assert score is not None
+    assert (done.status, done.seconds) == ("done", result.provenance.seconds)
+    assert (done.accuracy, done.n_tied) == (score.accuracy, int(result.tied.sum()))
+    assert done.finished is not None
+
+
+def test_the_tables_are_those_of_the_result(workspace: Workspace) -> None:
+    data = golden_crowd()
+    project = workspace.create_project("Golden")
+    dataset = workspace.add_data(project.id, data, name="labels.csv")
+    row = workspace.queue(dataset.id, "ds", excluded=[data.workers[0]])
+    result = fit(data.without_workers([data.workers[0]]), "ds", **row.params)
+    workspace.save_result(row.id, result)
+
+    assert_same_result(workspace.load_result(row.id), result)
+    assert workspace.truths(row.id).equals(result.truths())
+    assert workspace.workers(row.id).equals(result.workers())
+    assert result.confusion is not None
+    assert np.array_equal(workspace.confusion(row.id), result.confusion)
+    assert workspace.history(row.id)["loglik"].tolist() == [one["loglik"] for one in result.history]
+    provenance = workspace.provenance(row.id)
+    assert (provenance["method"], provenance["data"]) == ("ds", result.data.fingerprint)
+    assert provenance["excluded"] == [data.workers[0]]
+
+
+@pytest.mark.parametrize(
+    "artefact", [object(), {"x": object()}, {"x": np.array([object()])}, {"x": (1, 2)}, {1: "x"}]
+)
+def test_an_artefact_that_would_need_pickle_is_refused(
+    workspace: Workspace, dataset: Dataset, artefact: object
+) -> None:
+    row = workspace.queue(dataset.id, "mv")
+    with pytest.raises(ResultError, match="space"):
+        workspace.save_result(
+            row.id, replace(made_result(small_data()), artefacts={"space": artefact})
+        )
+    assert workspace.run(row.id).status == "queued"
+    assert not list((workspace.root / "runs").glob(".tmp-*"))
+
+
+def test_a_result_of_other_data_or_a_second_one_is_refused(
+    workspace: Workspace, dataset: Dataset
+) -> None:
+    row = workspace.queue(dataset.id, "mv")
+    with pytest.raises(DataError, match="not about the data"):
+        workspace.save_result(row.id, made_result(small_data(1)))
+    workspace.save_result(row.id, made_result(small_data()))
+    with pytest.raises(DataError, match="already has a result"):
+        workspace.save_result(row.id, made_result(small_data()))
+
+
+def test_a_run_without_a_result_says_so(workspace: Workspace, dataset: Dataset) -> None:
+    row = workspace.queue(dataset.id, "mv")
+    for read in (workspace.truths, workspace.workers, workspace.confusion, workspace.load_result):
+        with pytest.raises(DataError, match="#1 Majority vote has no result; it is queued"):
+            read(row.id)
+
+
+def test_a_result_that_was_written_before_its_process_died_is_kept(
+    workspace: Workspace, dataset: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = workspace.queue(dataset.id, "mv")
+    runs.claim(workspace.catalogue)
+    with monkeypatch.context() as patch:
+        patch.setattr(runs, "complete", lambda *_: None)
+        workspace.save_result(row.id, made_result(small_data()))
+    assert workspace.run(row.id).status == "running"
+    folder = workspace.run_folder(row.id)
+    runs.end(workspace.catalogue, row.id, "lost", "It is gone.", folder=folder)
+    assert workspace.run(row.id).status == "done"
+    assert workspace.run(row.id).n_tied is not None
+
+
+def test_reading_everything_imports_no_torch(workspace: Workspace, dataset: Dataset) -> None:
+    row = workspace.queue(dataset.id, "mv")
+    workspace.save_result(row.id, made_result(small_data()))
+    code = """if True:
+        import sys
+        from pathlib import Path
+        import crowdcore.jobs
+        from crowdcore.workspace import Workspace
+        assert not {"torch", "pandas", "pyarrow"} & set(sys.modules), "importing is cheap"
+        workspace = Workspace(Path(sys.argv[1]))
+        run, dataset = sys.argv[2:]
+        workspace.truths(run), workspace.workers(run), workspace.confusion(run)
+        workspace.history(run), workspace.provenance(run), workspace.log(run)
+        workspace.item_table(dataset), workspace.label_table(dataset), workspace.report(dataset)
+        workspace.load_data(dataset), workspace.load_result(run)
+        workspace.unmet(dataset, "ds"), workspace.run_again(run)
+        print("torch" in sys.modules)
+    """
+    assert run_python(code, workspace.root, row.id, dataset.id).strip() == "False"
