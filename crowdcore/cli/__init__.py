@@ -1,0 +1,55 @@
+"""The `crowdcore` command."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from crowdcore.cli.bench import bench
+from crowdcore.cli.catalogue import list_methods
+from crowdcore.cli.check import check
+from crowdcore.cli.dashboard import dashboard
+from crowdcore.cli.frame import Frame
+from crowdcore.cli.run import run
+from crowdcore.cli.simulate import simulate
+
+app = typer.Typer(
+    cls=Frame,
+    help="Audit crowd labels: infer the truths, judge the workers, export clean labels.",
+    epilog="Start with `crowdcore check LABELS`, then `crowdcore run LABELS --method ds`.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("check")(check)
+app.command("run")(run)
+app.command("methods")(list_methods)
+app.command("simulate")(simulate)
+app.add_typer(bench, name="bench")
+app.command("dashboard")(dashboard)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from crowdcore import __version__
+
+        typer.echo(f"crowdcore {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version.")
+    ] = False,
+) -> None:
+    """Audit crowd labels: infer the truths, judge the workers, export clean labels."""
+
+
+def main() -> None:
+    """Run the command line; the exit code is 0, 2 for bad input, 130 after Ctrl-C."""
+    try:
+        app(prog_name="crowdcore")
+    except KeyboardInterrupt:  # between two lines of ours, before or after the command
+        sys.exit(130)

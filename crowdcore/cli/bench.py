@@ -1,0 +1,212 @@
+"""`crowdcore bench`: accuracy against published truths, speed against peers."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from crowdcore.cli.frame import count, counter, paragraphs, table, write_json
+
+if TYPE_CHECKING:
+    from crowdcore.bench.accuracy import Cell, DataSet
+    from crowdcore.bench.speed import Cost, Row
+    from crowdcore.method import Method
+
+bench = typer.Typer(
+    help="Measure accuracy against known truths, and speed against peers.", no_args_is_help=True
+)
+
+MILLION = 1_000_000
+JsonFile = Annotated[
+    Path | None, typer.Option("--json", metavar="FILE", help="Also write the numbers as JSON.")
+]
+
+
+@bench.command("accuracy")
+def accuracy(
+    *,
+    folders: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FOLDER...",
+            help="Folders with labels.csv and truth.csv (and features.npz), or above such ones.",
+        ),
+    ],
+    methods: Annotated[
+        str | None, typer.Option(metavar="A,B,…", help="Ids of methods; all if not given.")
+    ] = None,
+    repeats: Annotated[int, typer.Option(min=1, help="Seeds, for methods that depend on one.")] = 3,
+    json_file: JsonFile = None,
+) -> None:
+    """Tabulate how often methods are right on data sets whose truth is known."""
+    from crowdcore.bench.accuracy import compare, find_folders, load, short_names
+    from crowdcore.data import DataError
+
+    chosen = _choose(methods)
+    places = find_folders(folders)
+    datasets: list[DataSet] = []
+    skipped: list[str] = []
+    with counter(len(places), "Reading") as told:
+        for place, name in zip(places, short_names(places), strict=True):
+            try:
+                datasets.append(load(place, name))
+            except DataError as error:
+                skipped.append(f"{name} is skipped: {error}")
+            told(name)
+    if not datasets:
+        raise DataError(f"None of the folders can be used. {' '.join(skipped)}")
+    with counter(len(datasets) * len(chosen), "Fitting") as told:
+        cells = compare(chosen, datasets, repeats=repeats, told=told)
+    typer.echo(_accuracy_table(cells, chosen, datasets))
+    typer.echo(paragraphs(["", *_accuracy_notes(cells, datasets), *skipped]))
+    if json_file is not None:
+        write_json([cell.to_json() for cell in cells], json_file)
+
+
+def _choose(methods: str | None) -> "list[Method]":
+    from crowdcore.registry import get_method
+    from crowdcore.registry import methods as registered
+
+    if methods is None:
+        known = registered().values()
+        return [method for method in known if method.needs.kind == "classes"]
+    names = dict.fromkeys(name.strip() for name in methods.split(",") if name.strip())
+    return [get_method(name) for name in names]
+
+
+def _accuracy_table(cells: "list[Cell]", methods: "list[Method]", datasets: "list[DataSet]") -> str:
+    from crowdcore.bench.accuracy import common_sets, macro_average
+
+    found = {(cell.dataset, cell.method): cell for cell in cells}
+    rows = [
+        [dataset.name, f"{dataset.n_scored:,}"]
+        + [_accuracy(found[dataset.name, method.id]) for method in methods]
+        for dataset in datasets
+    ]
+    common = common_sets(cells)
+    averages = [macro_average(cells, method.id, common) for method in methods]
+    label = "average" if len(common) == len(datasets) else f"average of {len(common)}"
+    rows.append([label, "", *("-" if value is None else f"{value:.4f}" for value in averages)])
+    return table(["data set", "items", *(method.id for method in methods)], rows)
+
+
+def _accuracy(cell: "Cell") -> str:
+    if cell.mean is None:
+        return "-"
+    spread = "" if cell.spread is None else f" ± {cell.spread:.4f}"
+    return f"{cell.mean:.4f}{spread}"
+
+
+def _accuracy_notes(cells: "list[Cell]", datasets: "list[DataSet]") -> list[str]:
+    from crowdcore.bench.accuracy import HOW, common_sets
+
+    notes = [HOW]
+    if any(cell.spread is not None for cell in cells):
+        notes.append("± is the standard deviation over seeds.")
+    common = common_sets(cells)
+    if len(common) < len(datasets):
+        notes.append(f"The average is over the sets that all could run on: {', '.join(common)}.")
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for cell in cells:
+        if cell.reason:
+            reasons.setdefault((cell.method, cell.reason), []).append(cell.dataset)
+    notes += [f"{method} on {', '.join(on)}: {why}" for (method, why), on in reasons.items()]
+    notes += [
+        f"{dataset.name}: {count(dataset.unlabelled, 'true answer')} of items that nobody labelled."
+        for dataset in datasets
+        if dataset.unlabelled
+    ]
+    return notes
+
+
+@bench.command("speed")
+def speed(
+    *,
+    labels: Annotated[float, typer.Option(min=100, help="Labels, for example 1e6.")] = 1e6,
+    classes: Annotated[int, typer.Option(min=2, help="Classes.")] = 5,
+    methods: Annotated[str, typer.Option(metavar="A,B,…", help="Ids of methods.")] = "mv,ds",
+    steps: Annotated[int, typer.Option(min=1, help="Steps of methods that iterate.")] = 20,
+    repeats: Annotated[int, typer.Option(min=1, help="Measurements to take medians of.")] = 3,
+    peers: Annotated[
+        bool, typer.Option("--peers", help="Also measure crowd-kit; see `crowdcore bench peers`.")
+    ] = False,
+    peers_in: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="The peers' environment, if moved.")
+    ] = None,
+    json_file: JsonFile = None,
+) -> None:
+    """Time methods on simulated labels, on one thread, and watch the memory that they add."""
+    from crowdcore.bench.peers import default_folder, python_of
+    from crowdcore.bench.speed import compare
+
+    chosen = _choose(methods)
+    python = python_of(peers_in or default_folder()) if peers or peers_in else None
+    with counter(len(chosen) * repeats * (1 if python is None else 2), "Measuring") as told:
+        rows = compare(
+            chosen,
+            n_labels=round(labels),
+            n_classes=classes,
+            steps=steps,
+            repeats=repeats,
+            peers=python,
+            told=told,
+        )
+    typer.echo(_speed_table(rows, with_peers=python is not None))
+    typer.echo(paragraphs(["", *_speed_notes(rows, round(labels), classes)]))
+    if json_file is not None:
+        write_json([row.to_json() for row in rows], json_file)
+
+
+def _speed_table(rows: "list[Row]", *, with_peers: bool) -> str:
+    header = ["method", "steps", "seconds", "CPU s", "labels/s", "memory"]
+    if with_peers:
+        header += ["crowd-kit", "steps", "seconds", "CPU s", "memory", "times faster"]
+    lines = []
+    for row in rows:
+        ours, theirs = row.ours, row.theirs
+        line = [row.method, *["-"] * (len(header) - 1)]
+        if ours is not None:
+            rate = f"{row.n_labels / ours.seconds:,.0f}"
+            line[1:6] = [*_times(ours), rate, _megabytes(ours.bytes)]
+        if with_peers and theirs is not None and row.ratio is not None:
+            line[6:] = [row.peer, *_times(theirs), _megabytes(theirs.bytes), f"{row.ratio:.1f}"]
+        lines.append(line)
+    return table(header, lines)
+
+
+def _times(cost: "Cost") -> list[str]:
+    return [str(cost.steps), f"{cost.seconds:.3f}", f"{cost.cpu_seconds:.3f}"]
+
+
+def _megabytes(size: float) -> str:
+    return f"{size / MILLION:,.0f} MB"
+
+
+def _speed_notes(rows: "list[Row]", labels: int, classes: int) -> list[str]:
+    from crowdcore.bench.peers import PEERS
+    from crowdcore.bench.speed import HOW, LABELS_PER_ITEM
+
+    notes = [
+        f"{labels:,} simulated labels, {LABELS_PER_ITEM} an item, {classes} classes, "
+        f"workers' activity by a power law. {HOW}"
+    ]
+    notes += [PEERS[row.method].note for row in rows if row.theirs and PEERS[row.method].note]
+    notes += [f"{row.method}: {row.reason}" for row in rows if row.reason]
+    return notes
+
+
+@bench.command("peers")
+def peers(
+    into: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Where to make it, instead of the cache folder."),
+    ] = None,
+) -> None:
+    """Make the environment that `bench speed --peers` needs: crowd-kit, apart from all else."""
+    from crowdcore.bench.peers import PACKAGES, default_folder, is_ready, make_environment
+
+    folder = into or default_folder()
+    if not is_ready(folder):
+        typer.echo(f"Installing {', '.join(PACKAGES)} into {folder} …", err=True)
+        make_environment(folder)
+    typer.echo(f"The peers are ready in {folder}.")

@@ -1,0 +1,34 @@
+"""`crowdcore methods`: what there is to choose from."""
+
+from typing import Annotated
+
+import typer
+
+from crowdcore.cli.frame import echo_json, table
+
+
+def list_methods(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List the methods."""
+    from crowdcore.registry import methods
+
+    rows = [
+        {
+            "id": method.id,
+            "title": method.title,
+            "family": method.family,
+            "role": method.role,
+            "kind": method.needs.kind,
+            "needs": method.needs.words(),
+            "year": method.year,
+            "paper": method.paper,
+        }
+        for method in methods().values()
+    ]
+    if as_json:
+        echo_json(rows)
+        return
+    header = list(rows[0])
+    lines = [[str(row[name]) for name in header] for row in rows]
+    typer.echo(table(header, lines, left=len(header)))

@@ -1,0 +1,262 @@
+"""`crowdcore run`: infer the truths of a file of labels."""
+
+import json
+from collections import Counter
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from crowdcore.cli.frame import count, echo_json, progress, write_json
+from crowdcore.cli.reading import (
+    Contradictions,
+    ContradictionsPolicy,
+    FeaturesFile,
+    Fixes,
+    GoldColumn,
+    GoldFile,
+    ItemColumn,
+    LabelColumn,
+    LabelsFile,
+    WorkerColumn,
+    read,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from crowdcore.method import Config
+    from crowdcore.result import Result
+
+TRUTHS, WORKERS, RESULT = "truths.csv", "workers.csv", "result.json"
+
+
+class Device(StrEnum):
+    """What computes."""
+
+    AUTO = "auto"
+    CPU = "cpu"
+    CUDA = "cuda"
+
+
+def run(
+    *,
+    labels: LabelsFile,
+    method: Annotated[
+        str, typer.Option("--method", "-m", help="The method's id; see `crowdcore methods`.")
+    ],
+    features: FeaturesFile = None,
+    gold: GoldFile = None,
+    param: Annotated[
+        list[str] | None,
+        typer.Option("--param", "-p", metavar="KEY=VALUE", help="A setting; may be repeated."),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of everything random.")] = 0,
+    device: Annotated[Device, typer.Option(help="What computes.")] = Device.AUTO,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help=f"Write {TRUTHS}, {WORKERS} and {RESULT} there; older ones are replaced.",
+        ),
+    ] = None,
+    exact: Annotated[
+        bool,
+        typer.Option(
+            "--exact",
+            help="Write names to CSV as they are; else one that a spreadsheet would take for a "
+            "formula gets an apostrophe.",
+        ),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    item: ItemColumn = None,
+    worker: WorkerColumn = None,
+    label: LabelColumn = None,
+    gold_column: GoldColumn = None,
+    contradictions: ContradictionsPolicy = Contradictions.LAST,
+    fixes: Fixes = None,
+) -> None:
+    """Infer the truths, judge the workers, and compare with gold where there is gold."""
+    from crowdcore.registry import get_method
+    from crowdcore.run import Run
+
+    chosen = get_method(method)
+    params = parse_params(param or [], chosen.config)
+    chosen.configure(params)  # a wrong setting is told before a large file is read
+    _check_out(out, [path for path in (labels, gold, features) if path is not None])
+    data = read(
+        labels,
+        gold=gold,
+        features=features,
+        item=item,
+        worker=worker,
+        label=label,
+        gold_column=gold_column,
+        contradictions=contradictions,
+        fixes=fixes,
+    )
+    with progress() as watch:
+        result = chosen.fit(data, run=Run(seed=seed, device=device.value, watch=watch), **params)
+    workers = result.workers()
+    files = [] if out is None else _write(result, workers, out, exact=exact)
+    summary = _summary(result, workers)
+    if as_json:
+        echo_json({**summary, "files": [str(path) for path in files]})
+        return
+    typer.echo("\n".join(_lines(summary, labels)))
+    if files:
+        typer.echo(f"Wrote {', '.join(str(path) for path in files)}")
+
+
+def parse_params(pairs: list[str], config: "type[Config]") -> dict[str, Any]:
+    """Read KEY=VALUE pairs by the types of a method's settings."""
+    from crowdcore.data import DataError
+
+    params: dict[str, Any] = {}
+    for pair in pairs:
+        key, sign, text = pair.partition("=")
+        key = key.strip()
+        if not sign or not key:
+            raise DataError(f"A setting is given as KEY=VALUE, not {pair!r}")
+        if key in params:
+            raise DataError(f"The setting {key!r} is given twice")
+        field = config.model_fields.get(key)
+        params[key] = text if field is None else _value(text, field.annotation)
+    return params
+
+
+def _value(text: str, annotation: Any) -> Any:
+    """Read a value as JSON where that fits the type, else leave it for the config to judge."""
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        value = json.loads(text)
+        TypeAdapter(annotation).validate_python(value)
+    except (json.JSONDecodeError, ValidationError):
+        return text
+    return value
+
+
+def _check_out(out: Path | None, sources: list[Path]) -> None:
+    from crowdcore.data import DataError
+
+    if out is None:
+        return
+    targets = {(out / name).resolve() for name in (TRUTHS, WORKERS, RESULT)}
+    if clash := [path for path in sources if path.resolve() in targets]:
+        raise DataError(
+            f"The results would overwrite {str(clash[0])!r}, which is to be read",
+            fix="Choose another folder with --out.",
+        )
+    out.mkdir(parents=True, exist_ok=True)
+
+
+def _write(result: "Result", workers: "pd.DataFrame", out: Path, *, exact: bool) -> list[Path]:
+    from crowdcore.io.writers import write_csv
+
+    paths = [out / name for name in (TRUTHS, WORKERS, RESULT)]
+    write_csv(result.truths(), paths[0], spreadsheet_safe=not exact)
+    write_csv(workers, paths[1], spreadsheet_safe=not exact)
+    write_json(_record(result), paths[2])
+    return paths
+
+
+def _record(result: "Result") -> dict[str, Any]:
+    """Everything about a run that is not a table."""
+    from dataclasses import asdict
+
+    return {
+        "provenance": asdict(result.provenance),
+        "data": _sizes(result),
+        "score": _score(result),
+        "health": _health(result),
+        "history": result.history,
+    }
+
+
+def _summary(result: "Result", workers: "pd.DataFrame") -> dict[str, Any]:
+    how = result.provenance
+    return {
+        "method": how.method,
+        "title": how.title,
+        "params": how.params,
+        "seed": how.seed,
+        "device": how.device,
+        "seconds": how.seconds,
+        "steps": how.steps,
+        "converged": how.converged,
+        "notes": list(how.notes),
+        "data": _sizes(result),
+        "tied": int(result.tied.sum()),
+        "undecided": int((result.truth < 0).sum()),
+        "mean_confidence": float(result.confidence.mean()),
+        "score": _score(result),
+        "workers": dict(Counter(workers["verdict"]).most_common()),
+        "health": _health(result),
+    }
+
+
+def _sizes(result: "Result") -> dict[str, Any]:
+    data = result.data
+    return {
+        "labels": data.n_labels,
+        "items": data.n_items,
+        "workers": data.n_workers,
+        "classes": list(data.classes),
+        "gold": data.n_gold,
+        "fingerprint": data.fingerprint,
+    }
+
+
+def _score(result: "Result") -> dict[str, Any] | None:
+    score = result.score()
+    if score is None:
+        return None
+    low, high = score.interval
+    return {
+        "accuracy": score.accuracy,
+        "low": float(low),
+        "high": float(high),
+        "n": score.n,
+        "correct": score.correct,
+        "undecided": score.undecided,
+        "gold_was_used": result.provenance.used_gold,
+    }
+
+
+def _health(result: "Result") -> list[dict[str, Any]]:
+    report = result.data.report
+    found = () if report is None else report.warnings
+    return [
+        {"id": one.id, "severity": one.severity, "title": one.title, "count": one.count,
+         "done": one.done}
+        for one in found
+    ]  # fmt: skip
+
+
+def _lines(summary: dict[str, Any], labels: Path) -> list[str]:
+    data, score = summary["data"], summary["score"]
+    end = {None: "", True: ", converged", False: ", stopped before it converged"}
+    steps = f"{count(summary['steps'], 'step')}{end[summary['converged']]}, "
+    lines = [
+        f"{labels.name}: {count(data['labels'], 'label')} of {count(data['items'], 'item')} by "
+        f"{count(data['workers'], 'worker')}, {count(len(data['classes']), 'class', 'classes')}",
+        f"{summary['title']}: {steps if summary['steps'] else ''}"
+        f"{summary['seconds']:.2f} s on {summary['device']}, seed {summary['seed']}",
+        *summary["notes"],
+        f"Truths: {data['items'] - summary['undecided']:,} decided, {summary['undecided']:,} "
+        f"undecided, {summary['tied']:,} tied; mean confidence {summary['mean_confidence']:.3f}",
+    ]
+    if score is not None:
+        seen = "; the method has seen this gold" if score["gold_was_used"] else ""
+        lines.append(
+            f"Accuracy against gold: {score['accuracy']:.4f} (95 % interval {score['low']:.4f} to "
+            f"{score['high']:.4f}; {score['correct']:,} of {score['n']:,} items{seen})"
+        )
+    verdicts = ", ".join(f"{number:,} {verdict}" for verdict, number in summary["workers"].items())
+    lines.append(f"Workers: {verdicts}")
+    if summary["health"]:
+        found = "; ".join(f"{one['title']} ({one['count']:,})" for one in summary["health"])
+        lines.append(f"Health: {found}. More: crowdcore check {labels}")
+    return lines

@@ -1,0 +1,252 @@
+"""Make the sample projects anew: `python -m sample_data.make [FOLDER]`, from the project's root."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import json
+import struct
+import sys
+import zlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowdcore.simulate import Simulation, simulate
+
+HERE = Path(__file__).parent
+
+THINGS = ["kettle", "lamp", "rucksack", "headset", "desk chair", "blender", "jacket", "router",
+          "notebook", "speaker"]  # fmt: skip
+MESSAGES = {
+    "positive": [
+        "The {} arrived a day early and works beautifully.",
+        "Best {} I have owned, thank you!",
+        "Your repair team fixed my {} in an hour. Impressive.",
+        "I gave the {} to my sister and she loves it.",
+        "Two years on, the {} still looks new.",
+    ],
+    "neutral": [
+        "Does the {} come in green?",
+        "I ordered the {} on Monday; the number is below.",
+        "Please change the delivery address for the {}.",
+        "Which adapter fits the {}?",
+        "The {} is for my office, so I need an invoice.",
+    ],
+    "negative": [
+        "The {} broke on the second day.",
+        "Third time I write about the {} and nobody answers.",
+        "The {} on the photo is not the {} in the box.",
+        "I want my money back for this {}.",
+        "The {} smells of plastic and the manual is useless.",
+    ],
+}
+SPELLINGS = {
+    "positive": ["Positive", "positive ", "postive", "POSITIVE"],
+    "neutral": ["Neutral", "neutral ", "netural"],
+    "negative": ["Negative", "negative ", "negativ", "NEGATIVE"],
+}
+
+
+def make(folder: Path) -> None:
+    """Write all three projects below a folder."""
+    make_digits(folder / "digits")
+    make_relevance(folder / "relevance")
+    make_wide(folder / "wide")
+
+
+def make_digits(folder: Path) -> None:
+    """600 handwritten digits with their pictures, read by a simulated crowd of 60."""
+    from sklearn.datasets import load_digits
+
+    images, target = load_digits(return_X_y=True)
+    chosen = np.random.default_rng(7).choice(len(target), size=600, replace=False)
+    images, target = images[chosen], target[chosen]
+    crowd = simulate(
+        truth=target, classes=10, workers=60, labels_per_item=5, experts=0.1, careless=0.25,
+        spammers=0.12, adversaries=0.03, copiers=0.07, class_bias=0.1, hard_items=0.1,
+        features=0, seed=11,
+    )  # fmt: skip
+    items = [f"d{number:03d}" for number in range(1, 601)]
+    classes = [str(digit) for digit in range(10)]
+    _write_long(folder, crowd, items=items, classes=classes, gold_share=0.15)
+    pictures = [[item, _png(image)] for item, image in zip(items, images, strict=True)]
+    _write(folder / "items.csv", ["item", "image"], pictures)
+    np.savez(folder / "features.npz", item=np.array(items), x=images.astype(np.float16))
+    _describe(
+        folder,
+        title="Handwritten digits",
+        description="600 pictures of digits, five readings each by 60 simulated workers: experts, "
+        "careless ones, spammers, two adversaries and four who copy.",
+        labels="labels.csv",
+        gold="gold.csv",
+        features="features.npz",
+        details="items.csv",
+    )
+
+
+def make_relevance(folder: Path) -> None:
+    """384 pairs of a query and a document, judged by a simulated crowd of 40."""
+    topics = json.loads((HERE / "topics.json").read_text(encoding="utf-8"))
+    rng = np.random.default_rng(5)
+    pairs: list[tuple[str, str, int]] = []
+    for index, topic in enumerate(topics):
+        neighbour = topics[index ^ 1]["documents"]  # bread and pizza, cats and dogs, …
+        far = [
+            document
+            for other, one in enumerate(topics)
+            if other // 2 != index // 2
+            for document in one["documents"]
+        ]
+        for query in topic["queries"]:
+            others = [*rng.choice(neighbour, 3, replace=False), *rng.choice(far, 4, replace=False)]
+            pairs += [(query, document, 1) for document in topic["documents"]]
+            pairs += [(query, str(document), 0) for document in others]
+    pairs = [pairs[place] for place in rng.permutation(len(pairs))]
+    crowd = simulate(
+        truth=[relevant for _, _, relevant in pairs], classes=2, workers=40, labels_per_item=4,
+        careless=0.3, spammers=0.2, copiers=0.1, class_bias=0.1, hard_items=0.1, features=0,
+        seed=23,
+    )  # fmt: skip
+    items = [f"p{number:03d}" for number in range(1, len(pairs) + 1)]
+    classes = ["not relevant", "relevant"]
+    _write_long(folder, crowd, items=items, classes=classes, gold_share=0.1)
+    texts = [[item, query, text] for item, (query, text, _) in zip(items, pairs, strict=True)]
+    _write(folder / "items.csv", ["item", "query", "document"], texts)
+    _describe(
+        folder,
+        title="Search relevance",
+        description="384 pairs of a query and a document, four judgements each by 40 simulated "
+        "workers, of whom eight are spammers and four copy from others.",
+        labels="labels.csv",
+        gold="gold.csv",
+        features=None,
+        details="items.csv",
+    )
+
+
+def make_wide(folder: Path) -> None:
+    """150 messages in a spreadsheet with a column a worker, with all the flaws of its kind."""
+    rng = np.random.default_rng(3)
+    classes = list(MESSAGES)
+    texts = [
+        (text.replace("{}", thing), code)
+        for code, name in enumerate(classes)
+        for text in MESSAGES[name]
+        for thing in THINGS
+    ]
+    texts = [texts[place] for place in rng.permutation(len(texts))]
+    crowd = simulate(
+        truth=[code for _, code in texts], classes=3, workers=12, labels_per_item=6,
+        careless=0.25, spammers=0.15, class_bias=0.1, hard_items=0.1, activity=0.4, features=0,
+        seed=31,
+    )  # fmt: skip
+    sheet = np.full((len(texts), 12), "", dtype=object)
+    data = crowd.data
+    for item, worker, label in zip(data.item, data.worker, data.label, strict=True):
+        sheet[item, worker] = _mistype(rng, classes[label])
+    items = [f"m{number:03d}" for number in range(1, len(texts) + 1)]
+    rows = [
+        [item, text, *answers]
+        for item, (text, _), answers in zip(items, texts, sheet.tolist(), strict=True)
+    ]
+    twice = rng.choice(len(rows), size=9, replace=False)
+    for place in sorted(int(index) for index in twice[:5]):
+        rows.append(list(rows[place]))
+    for place in sorted(int(index) for index in twice[5:]):
+        rows.append(_change_one(rng, rows[place], classes))
+    workers = [f"w{number:02d}" for number in range(1, 13)]
+    folder.mkdir(parents=True, exist_ok=True)
+    _write(folder / "labels.csv", ["item", "message", *workers], rows)
+    names = [classes[code] for _, code in texts]
+    _write_answers(folder, items, names, gold_share=0.2)
+    _write_workers(folder, crowd, workers)
+    _describe(
+        folder,
+        title="Customer messages, as a spreadsheet",
+        description="150 messages in rows, 12 simulated workers in columns, with misspelt labels, "
+        "repeated and contradicting rows and many blanks: what the health report is for.",
+        labels="labels.csv",
+        gold="gold.csv",
+        features=None,
+        details=None,
+    )
+
+
+def _mistype(rng: np.random.Generator, label: str) -> str:
+    return str(rng.choice(SPELLINGS[label])) if rng.random() < 0.05 else label  # noqa: PLR2004
+
+
+def _change_one(rng: np.random.Generator, row: list[Any], classes: Sequence[str]) -> list[Any]:
+    """Repeat a row in which one worker has changed their mind."""
+    changed = list(row)
+    place = int(rng.choice([index for index in range(2, len(row)) if row[index] in classes]))
+    changed[place] = str(rng.choice([name for name in classes if name != row[place]]))
+    return changed
+
+
+def _write_long(
+    folder: Path, crowd: Simulation, *, items: list[str], classes: list[str], gold_share: float
+) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    data = crowd.data
+    order = np.random.default_rng(1).permutation(data.n_labels)  # as they came in
+    codes = zip(data.item[order], data.worker[order], data.label[order], strict=True)
+    rows = [[items[i], data.workers[w], classes[k]] for i, w, k in codes]
+    _write(folder / "labels.csv", ["item", "worker", "label"], rows)
+    _write_answers(folder, items, [classes[code] for code in crowd.truth], gold_share)
+    _write_workers(folder, crowd, data.workers)
+
+
+def _write_answers(folder: Path, items: list[str], truth: list[str], gold_share: float) -> None:
+    """Write the truth of every item for checking, and a random part of it as gold."""
+    rows = [list(row) for row in zip(items, truth, strict=True)]
+    _write(folder / "truth.csv", ["item", "truth"], rows)
+    rng = np.random.default_rng(2)
+    known = np.sort(rng.choice(len(rows), size=round(gold_share * len(rows)), replace=False))
+    _write(folder / "gold.csv", ["item", "gold"], [rows[place] for place in known])
+
+
+def _write_workers(folder: Path, crowd: Simulation, workers: Sequence[str]) -> None:
+    copied = [workers[code] if code >= 0 else "" for code in crowd.copied_from]
+    rows = zip(workers, crowd.character, copied, strict=True)
+    _write(folder / "workers.csv", ["worker", "character", "copied_from"], rows)
+
+
+def _write(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)
+
+
+def _describe(folder: Path, **facts: str | None) -> None:
+    text = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
+    (folder / "project.json").write_text(text, encoding="utf-8")
+
+
+def _png(pixels: NDArray[np.float64], scale: int = 4) -> str:
+    """A data URI of an 8 × 8 picture of values 0 to 16, dark on light, enlarged."""
+    shade = 15 - np.rint(pixels.reshape(8, 8) * 15 / 16).astype(np.uint8)
+    large = np.kron(shade, np.ones((scale, scale), np.uint8))
+    side = len(large)
+    packed = (large[:, ::2] << 4 | large[:, 1::2]).astype(np.uint8)  # two pixels a byte
+    lines = b"".join(b"\0" + line.tobytes() for line in packed)
+    # Stored, not compressed: the bytes then do not depend on the machine's zlib.
+    size = struct.pack("<HH", len(lines), len(lines) ^ 0xFFFF)
+    stream = b"\x78\x01\x01" + size + lines + struct.pack(">I", zlib.adler32(lines))
+    header = struct.pack(">IIBBBBB", side, side, 4, 0, 0, 0, 0)
+    chunks = [(b"IHDR", header), (b"IDAT", stream), (b"IEND", b"")]
+    body = b"".join(
+        struct.pack(">I", len(content)) + kind + content
+        + struct.pack(">I", zlib.crc32(kind + content))
+        for kind, content in chunks
+    )  # fmt: skip
+    return "data:image/png;base64," + base64.b64encode(b"\x89PNG\r\n\x1a\n" + body).decode()
+
+
+if __name__ == "__main__":
+    make(Path(sys.argv[1]) if len(sys.argv) > 1 else HERE)

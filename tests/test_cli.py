@@ -1,0 +1,377 @@
+import csv
+import inspect
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import crowdcore
+from crowdcore.cli import app
+from crowdcore.cli.frame import table
+from crowdcore.cli.run import parse_params
+from crowdcore.cli.simulate import simulate as simulate_command
+from crowdcore.data import DataError
+from crowdcore.io.samples import samples
+from crowdcore.method import Config
+from crowdcore.registry import get_method, methods
+from crowdcore.simulate import simulate
+
+ROOT = Path(crowdcore.__file__).parent.parent
+WIDE = next(sample.folder for sample in samples() if sample.id == "wide")
+
+
+def call(*arguments: str | Path) -> Any:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def spawn(*arguments: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run the command as a shell would, with nobody looking at a terminal."""
+    command = [sys.executable, "-c", "from crowdcore.cli import main; main()"]
+    return subprocess.run(
+        [*command, *map(str, arguments)], capture_output=True, text=True, check=False, cwd=ROOT,
+        **options,
+    )  # fmt: skip
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture
+def labels(tmp_path: Path) -> Path:
+    """Six items by three workers: c is wrong on 5 and 6, and item 6 has a single label."""
+    path = tmp_path / "labels.csv"
+    answers = ["1 a x", "1 b x", "1 c x", "2 a y", "2 b y", "2 c y", "3 a x", "3 b x", "3 c x",
+               "4 a y", "4 b y", "4 c y", "5 a x", "5 b x", "5 c y", "6 c x"]  # fmt: skip
+    text = "\n".join(["item,worker,label", *(answer.replace(" ", ",") for answer in answers)])
+    path.write_text(text + "\n")
+    (tmp_path / "gold.csv").write_text("item,gold\n1,x\n2,y\n5,x\n6,y\n")
+    return path
+
+
+def test_the_version_is_told() -> None:
+    done = call("--version")
+    assert done.exit_code == 0
+    assert done.stdout == f"crowdcore {crowdcore.__version__}\n"
+
+
+def test_every_command_has_help_that_reads_well() -> None:
+    top = call("--help").stdout
+    for command in ("check", "run", "methods", "simulate", "bench", "dashboard"):
+        assert command in top
+        assert call(command, "--help").exit_code == 0
+    for command in ("accuracy", "speed", "peers"):
+        assert "Usage" in call("bench", command, "--help").stdout
+
+
+def test_methods_are_listed_with_what_they_need() -> None:
+    lines = call("methods").stdout.splitlines()
+    assert lines[0].split() == ["id", "title", "family", "role", "kind", "needs", "year", "paper"]
+    assert [line.split()[0] for line in lines[2:]] == list(methods())
+    listed = {row["id"]: row for row in json.loads(call("methods", "--json").stdout)}
+    assert listed["ds"]["title"] == "Dawid-Skene"
+    assert listed["ds"]["needs"] == "labels"
+    assert set(listed) == set(methods())
+
+
+def test_run_writes_truths_workers_and_the_record(labels: Path, tmp_path: Path) -> None:
+    out = tmp_path / "deep" / "out"
+    done = call("run", labels, "--method", "mv", "--gold", tmp_path / "gold.csv", "--out", out)
+    assert done.exit_code == 0, done.output
+    truths = rows(out / "truths.csv")
+    assert list(truths[0]) == ["item", "truth", "confidence", "n_labels", "tied", "p:x", "p:y"]
+    assert [row["truth"] for row in truths] == ["x", "y", "x", "y", "x", "x"]
+    assert [row["n_labels"] for row in truths] == ["3", "3", "3", "3", "3", "1"]
+    assert float(truths[4]["p:x"]) == pytest.approx(2 / 3)
+    assert [row["worker"] for row in rows(out / "workers.csv")] == ["a", "b", "c"]
+    record = json.loads((out / "result.json").read_text())
+    assert record["provenance"]["method"] == "mv"
+    assert record["provenance"]["params"]["ties"] == "lowest class"
+    assert record["score"]["correct"] == 3
+    assert record["score"]["n"] == 4
+    assert sorted(path.name for path in out.iterdir()) == [
+        "result.json", "truths.csv", "workers.csv",
+    ]  # fmt: skip
+    # Wilson's interval of 3 of 4 at 95 %.
+    assert "0.7500 (95 % interval 0.3006 to 0.9544; 3 of 4 items)" in done.stdout
+
+
+def test_run_prints_json_for_machines(labels: Path, tmp_path: Path) -> None:
+    gold = tmp_path / "gold.csv"
+    done = call("run", labels, "-m", "ds", "-p", "max_iter=3", "--gold", gold, "--json")
+    summary = json.loads(done.stdout)
+    assert summary["params"]["max_iter"] == 3
+    assert summary["data"]["items"] == 6
+    assert summary["score"]["accuracy"] == 0.75
+    assert summary["files"] == []
+    assert sum(summary["workers"].values()) == 3
+    without = json.loads(call("run", labels, "-m", "mv", "--json").stdout)
+    assert without["score"] is None
+
+
+def test_the_seed_is_passed_on(labels: Path) -> None:
+    done = call("run", labels, "-m", "mv", "-p", "ties=random", "--seed", "7", "--json")
+    summary = json.loads(done.stdout)
+    assert summary["seed"] == 7
+    assert summary["params"]["ties"] == "random"
+
+
+def test_columns_can_be_named(tmp_path: Path) -> None:
+    path = tmp_path / "odd.csv"
+    path.write_text("wer,was,gold,sagt\nanna,1,ja,ja\nbert,1,ja,nein\ncleo,1,ja,ja\nanna,2,,nein\n")
+    columns = ["--item", "was", "--worker", "wer", "--label", "sagt", "--gold-column", "gold"]
+    summary = json.loads(call("run", path, "-m", "mv", *columns, "--json").stdout)
+    assert summary["data"] | {"fingerprint": ""} == {
+        "labels": 4, "items": 2, "workers": 3, "classes": ["ja", "nein"], "gold": 1,
+        "fingerprint": "",
+    }  # fmt: skip
+    assert summary["score"]["correct"] == 1
+
+
+@pytest.mark.parametrize(("policy", "left"), [("all", 5), ("last", 4), ("first", 4), ("drop", 3)])
+def test_contradictions_follow_the_policy(tmp_path: Path, policy: str, left: int) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("item,worker,label\n1,a,x\n1,a,y\n1,b,x\n2,a,x\n2,b,y\n")
+    done = call("run", path, "-m", "mv", "--contradictions", policy, "--json")
+    assert json.loads(done.stdout)["data"]["labels"] == left
+
+
+def test_check_reports_what_was_found_and_done() -> None:
+    done = call("check", WIDE / "labels.csv")
+    assert done.exit_code == 0
+    assert "Warning: Workers who gave one item several labels (4)" in done.stdout
+    assert "Done: The last answer in the file was kept." in done.stdout
+    assert "'w01', 'w02'" in done.stdout
+    report = json.loads(call("check", WIDE / "labels.csv", "--json").stdout)
+    assert report["n_workers"] == 12
+    assert {finding["id"] for finding in report["findings"]} >= {"contradictions", "spellings"}
+
+
+def test_a_proposed_fix_is_applied_when_asked_for() -> None:
+    before = json.loads(call("check", WIDE / "labels.csv", "--json").stdout)
+    fixed = call("check", WIDE / "labels.csv", "--fix", "spellings", "--json")
+    after = json.loads(fixed.stdout)
+    assert after["n_classes"] < before["n_classes"]
+    assert after["n_labels"] == before["n_labels"]
+    unknown = call("check", WIDE / "labels.csv", "--fix", "everything")
+    assert unknown.exit_code == 2
+    assert "No fix 'everything' is proposed" in unknown.stderr
+
+
+def test_simulate_writes_a_crowd_that_the_other_commands_read(tmp_path: Path) -> None:
+    out = tmp_path / "crowd"
+    wishes = ["--items", "60", "--workers", "12", "--classes", "3", "--copiers", "0.1"]
+    done = call("simulate", "--out", out, *wishes, "--seed", "5")
+    assert done.exit_code == 0, done.output
+    assert "300 labels of 60 items by 12 workers" in done.stdout
+    crowd = simulate(items=60, workers=12, classes=3, copiers=0.1, seed=5)
+    people = rows(out / "workers.csv")
+    assert tuple(row["character"] for row in people) == crowd.character
+    copier = crowd.character.index("copier")
+    assert people[copier]["copied_from"] == crowd.data.workers[crowd.copied_from[copier]]
+    files: list[str | Path] = ["--gold", out / "truth.csv", "--features", out / "features.npz"]
+    summary = json.loads(call("run", out / "labels.csv", "-m", "mv", *files, "--json").stdout)
+    assert summary["score"]["n"] == 60
+    truth = [row["truth"] for row in rows(out / "truth.csv")]
+    assert truth == [crowd.data.classes[code] for code in crowd.truth]
+
+
+def test_simulate_never_overwrites_labels_unasked(tmp_path: Path) -> None:
+    (tmp_path / "labels.csv").write_text("precious")
+    refused = call("simulate", "--out", tmp_path, "--items", "10")
+    assert refused.exit_code == 2
+    assert "already has labels.csv" in refused.stderr
+    assert (tmp_path / "labels.csv").read_text() == "precious"
+    assert call("simulate", "--out", tmp_path, "--items", "10", "--force").exit_code == 0
+    assert len(rows(tmp_path / "labels.csv")) == 50
+    assert call("simulate", "--out", tmp_path, "--features", "0", "--force").exit_code == 0
+    assert not (tmp_path / "features.npz").exists()
+
+
+def test_a_wish_that_cannot_be_met_leaves_old_files_alone(tmp_path: Path) -> None:
+    assert call("simulate", "--out", tmp_path, "--items", "10").exit_code == 0
+    done = call("simulate", "--out", tmp_path, "--workers", "2", "--force")
+    assert done.exit_code == 2
+    assert "5 labels an item need as many workers" in done.stderr
+    assert len(rows(tmp_path / "labels.csv")) == 50
+
+
+def test_the_command_simulates_by_the_same_defaults_as_the_function() -> None:
+    function = inspect.signature(simulate).parameters
+    command = inspect.signature(simulate_command).parameters
+    shared = set(function) - {"truth"}
+    assert shared == set(command) - {"out", "force"}
+    assert {name: command[name].default for name in shared} == {
+        name: function[name].default for name in shared
+    }
+
+
+class Everything(Config):
+    count: int = 1
+    rate: float | None = 0.5
+    name: str = "a"
+    flag: bool = False
+    sizes: tuple[int, ...] = (1,)
+
+
+def test_settings_are_read_by_their_type() -> None:
+    pairs = ["count=20", "rate=1e-3", "name=5", "flag=true", "sizes=[3, 4]"]
+    values = Everything(**parse_params(pairs, Everything))
+    assert values == Everything(count=20, rate=1e-3, name="5", flag=True, sizes=(3, 4))
+    assert parse_params(["rate=null", "name=a=b", "flag=yes"], Everything) == {
+        "rate": None, "name": "a=b", "flag": "yes",
+    }  # fmt: skip
+    for wrong, sentence in [(["count"], "KEY=VALUE"), (["flag=1", "flag=0"], "given twice")]:
+        with pytest.raises(DataError, match=sentence):
+            parse_params(wrong, Everything)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["run", "nowhere.csv", "-m", "mv"], "There is no file 'nowhere.csv'"),
+        (["run", "LABELS", "-m", "dss"], "There is no method 'dss'. Did you mean ds"),
+        (["run", "LABELS", "-m", "ds", "-p", "max_iter=0"], "'max_iter' of ds is wrong"),
+        (["run", "LABELS", "-m", "ds", "-p", "iterations=3"], "ds has no setting 'iterations'"),
+        (["run", "LABELS", "-m", "ds", "--worker", "who"], "a column that is not in the file"),
+        (["run", "LABELS", "-m", "mv", "--device", "tpu"], "--device"),
+        (["run", "LABELS"], "--method"),
+        (["check", "FOLDER"], "cannot be read"),
+        (["chek", "LABELS"], "Did you mean 'check'?"),
+        (["simulate", "--out", "LABELS"], "File exists"),
+        (["simulate", "--out", "NEW", "--spammers", "2"], "--spammers"),
+        (["bench", "accuracy", "nowhere"], "There is no folder 'nowhere'"),
+        (["bench", "speed", "--labels", "many"], "--labels"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_code_2(
+    labels: Path, tmp_path: Path, arguments: list[str], sentence: str
+) -> None:
+    places = {"LABELS": str(labels), "FOLDER": str(tmp_path), "NEW": str(tmp_path / "new")}
+    done = call(*[places.get(argument, argument) for argument in arguments])
+    assert done.exit_code == 2
+    assert sentence in done.stderr
+    assert "Traceback" not in done.output
+    assert done.stderr.count("\n") == 1
+    assert done.stdout == ""
+
+
+def test_results_never_overwrite_what_is_read(labels: Path) -> None:
+    source = labels.rename(labels.with_name("truths.csv"))
+    before = source.read_text()
+    done = call("run", source, "-m", "mv", "--out", source.parent)
+    assert done.exit_code == 2
+    assert "would overwrite" in done.stderr
+    assert source.read_text() == before
+
+
+def test_an_error_of_ours_is_not_blamed_on_the_input(
+    labels: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(type(get_method("mv")), "fit", broken)
+    done = call("run", labels, "-m", "mv")
+    assert isinstance(done.exception, RuntimeError)
+
+
+def test_a_pipe_gets_the_answer_and_no_progress_bar(labels: Path) -> None:
+    done = spawn("run", labels, "-m", "ds")
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert "Dawid-Skene" in done.stdout
+    assert "\x1b" not in done.stdout
+    bad = spawn("run", labels.with_name("none.csv"), "-m", "ds")
+    assert (bad.returncode, bad.stdout) == (2, "")
+    assert bad.stderr.count("\n") == 1
+
+
+def test_ctrl_c_ends_quietly_with_130(tmp_path: Path) -> None:
+    crowd = tmp_path / "crowd"
+    call("simulate", "--out", crowd, "--items", "20000", "--features", "0")
+    begin = "import crowdcore.run as r, sys; tell = r.Run.loop\n"
+    begin += "def loop(*a):\n sys.stdout.write('go'); sys.stdout.flush(); return tell(*a)\n"
+    begin += "r.Run.loop = loop\nfrom crowdcore.cli import main; main()"
+    arguments = [
+        "run",
+        str(crowd / "labels.csv"),
+        "-m",
+        "ds",
+        "-p",
+        "max_iter=10000",
+        "-p",
+        "tol=0",
+    ]
+    with subprocess.Popen(
+        [sys.executable, "-c", begin, *arguments],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        assert process.stdout.read(2) == b"go"
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert errors == b""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no pseudo-terminal on Windows")
+def test_a_terminal_shows_progress() -> None:
+    import pty
+
+    code = (
+        "from crowdcore.cli.frame import progress; from crowdcore.run import Progress\n"
+        "with progress() as watch:\n"
+        "    watch(Progress(stage='EM', step=3, total=7, speed=1.0, metrics={'loglik': -1.25}))\n"
+    )
+    ours, theirs = pty.openpty()
+    terminal = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
+    subprocess.run([sys.executable, "-c", code], stderr=theirs, check=True, cwd=ROOT, env=terminal)
+    os.close(theirs)
+    seen = os.read(ours, 1 << 16)
+    os.close(ours)
+    assert b"EM" in seen
+    assert b"3/7" in seen
+    assert b"loglik -1.25" in seen
+
+
+def test_help_is_quick_because_nothing_heavy_is_imported() -> None:
+    code = (
+        "import sys; from crowdcore.cli import app\n"
+        "heavy = {'numpy', 'pandas', 'torch', 'pyarrow', 'streamlit', 'pydantic'}\n"
+        "sys.stdout.write(' '.join(sorted(heavy & set(sys.modules))))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert done.stdout == ""
+
+
+def test_the_dashboard_is_started_with_what_was_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import dashboard.launch
+
+    calls: list[dict[str, Any]] = []
+    monkeypatch.setattr(dashboard.launch, "main", lambda **options: calls.append(options))
+    wishes = ["--port", "8600", "--host", "0.0.0.0", "--no-browser", "--workspace", str(tmp_path)]
+    assert call("dashboard", *wishes).exit_code == 0
+    assert call("dashboard").exit_code == 0
+    asked = {"port": 8600, "workspace": tmp_path, "host": "0.0.0.0", "browser": False}
+    usual = {"port": None, "workspace": None, "host": "127.0.0.1", "browser": True}
+    assert calls == [asked, usual]
+
+
+def test_tables_line_up() -> None:
+    assert table(["a", "bb"], [["long", "1"], ["x", "22"]]) == (
+        "a     bb\n----  --\nlong   1\nx     22"
+    )
