@@ -179,7 +179,8 @@ class CrowdData:
         for names in (self.items, self.workers, self.classes, self.feature_names):
             digest.update(f"\x1d{len(names)}\x1d".encode())
             digest.update("\x1f".join(names).encode("utf-8", "surrogatepass"))
-        for array in (self.item, self.worker, self.label, self.gold, self.features, self.time):
+        arrays = (self.item, self.worker, self.label, self.gold, self.features, self.time)
+        for array in (*arrays, self.offsets):
             digest.update(b"\x1d" if array is None else np.ascontiguousarray(array).data)
         for name, values in sorted(self.details.items()):
             digest.update(f"\x1d{name}\x1d".encode())

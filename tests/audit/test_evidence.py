@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from crowdcore import CrowdData, DataError, fit
-from crowdcore.audit.evidence import given_counts, given_shares, labels_of_item, labels_of_worker
+from crowdcore.audit.evidence import given_shares, label_counts, labels_of_item, labels_of_worker
 
 
 def crowd() -> CrowdData:
@@ -36,14 +36,14 @@ def test_the_surest_truths_come_first() -> None:
 
 def test_counts_have_truths_as_rows_and_add_up_to_the_labels() -> None:
     result = fit(crowd(), "mv")
-    assert given_counts(result, "z").tolist() == [[0, 3], [0, 0]]
-    assert given_counts(result, "u").tolist() == [[0, 0], [0, 1]]
+    assert label_counts(result, "z").tolist() == [[0, 3], [0, 0]]
+    assert label_counts(result, "u").tolist() == [[0, 0], [0, 1]]
 
 
 def test_undecided_items_are_no_evidence() -> None:
     data = CrowdData.from_triples([("i", "x", "a"), ("i", "y", "b")])
     result = fit(data, "mv", ties="undecided")
-    assert given_counts(result, "x").sum() == 0
+    assert label_counts(result, "x").sum() == 0
     assert not labels_of_worker(result, "x")["differs"].any()
     assert labels_of_worker(result, "x")["truth"].tolist() == [""]
 
@@ -74,6 +74,6 @@ def test_an_items_labels_keep_their_order() -> None:
 
 def test_unknown_names_are_said_to_be_unknown() -> None:
     with pytest.raises(DataError, match="no worker called 'nobody'"):
-        given_counts(fit(crowd(), "mv"), "nobody")
+        label_counts(fit(crowd(), "mv"), "nobody")
     with pytest.raises(DataError, match="no item called 'nothing'"):
         labels_of_item(crowd(), "nothing")

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from crowdcore import CrowdData, fit
-from crowdcore.audit.cleaning import clean_labels
+from crowdcore.audit.labels import clean_labels
 
 
 def test_cleaned_labels_hold_every_label_that_took_part_and_its_truth() -> None:

@@ -1,0 +1,9 @@
+"""Settings of every test."""
+
+from __future__ import annotations
+
+import os
+
+# The tests run side by side: a second torch thread would only take a core from the neighbour.
+os.environ["OMP_NUM_THREADS"] = "1"
+os.environ["CROWDCORE_HOME"] = os.devnull  # no test may touch the user's own workspace
