@@ -252,6 +252,12 @@ class _BlindRun(Run):
     def plateaued(self, name: str, tol: float, *, relative: bool = False) -> bool:
         return False
 
+    def settled(self, change: Any, tol: float) -> bool:
+        return False
+
+    def part(self, title: str) -> Run:
+        return self
+
     def generator(self) -> Any:
         return None
 

@@ -18,6 +18,9 @@ FLOOR = 1e-10
 TIE = 1e-9
 """Two probabilities that differ by less are drawn for; float noise must not decide."""
 
+RELATIVE = 1e-5
+"""The share of a number by which `numpy.allclose` lets it move anyway."""
+
 QUALITY = 0.7
 """How often every worker is thought to be right when nothing is known (Zheng et al. 2017)."""
 
@@ -38,9 +41,16 @@ def start(labels: Labels, how: Literal["votes", "quality"]) -> Tensor:
 
 def e_step(labels: Labels, prior: Tensor, confusion: Tensor) -> tuple[Tensor, Tensor]:
     """Posterior [N, K] and log-likelihood, from a prior [K] and confusion [W, true, given]."""
-    table = confusion.clamp(min=FLOOR).log().transpose(1, 2)
-    scores = labels.sum_over_items(table.reshape(-1, labels.n_classes).to(labels.dtype))
-    scores += prior.clamp(min=FLOOR).log().to(labels.dtype)
+    return e_step_of_logs(labels, prior.clamp(min=FLOOR).log(), confusion.clamp(min=FLOOR).log())
+
+
+def e_step_of_logs(
+    labels: Labels, log_prior: Tensor, log_confusion: Tensor
+) -> tuple[Tensor, Tensor]:
+    """As `e_step`, from logarithms, which need not be those of distributions."""
+    table = log_confusion.transpose(1, 2).reshape(-1, labels.n_classes)
+    scores = labels.sum_over_items(table.to(labels.dtype))
+    scores += log_prior.to(labels.dtype)
     return normalise(labels, scores)
 
 
@@ -65,10 +75,15 @@ def given_counts(labels: Labels, posterior: Tensor) -> Tensor:
     return labels.sum_over_keys(posterior).reshape(size).transpose(1, 2)
 
 
+def class_totals(labels: Labels, posterior: Tensor) -> Tensor:
+    """How many of the items that have labels belong to each class [K], in float64."""
+    total = posterior.sum(0, dtype=torch.float64)
+    return total - posterior.index_select(0, labels.unlabelled).sum(0, dtype=torch.float64)
+
+
 def class_prior(labels: Labels, posterior: Tensor) -> Tensor:
     """The mean posterior [K] of the items that have labels."""
-    total = posterior.sum(0, dtype=torch.float64)
-    total = total - posterior.index_select(0, labels.unlabelled).sum(0, dtype=torch.float64)
+    total = class_totals(labels, posterior)
     return total / total.sum()
 
 
@@ -94,3 +109,8 @@ def decide(posterior: Tensor, generator: torch.Generator) -> Tensor:
     draw = torch.rand(best.shape, generator=generator, device=posterior.device)
     winner = torch.where(best, draw, -1.0).argmax(1, keepdim=True)
     return torch.zeros_like(posterior).scatter_(1, winner, 1.0)
+
+
+def largest_move(before: Tensor, after: Tensor) -> Tensor:
+    """The largest change of a probability, as `numpy.allclose` sees it (less a tiny share)."""
+    return ((after - before).abs_() - RELATIVE * before.abs()).amax()

@@ -1,0 +1,102 @@
+"""Auto: several methods of different kinds, pooled."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pydantic import Field
+
+from crowdcore.method import GoldConfig, method
+from crowdcore.result import Estimate
+
+if TYPE_CHECKING:
+    from crowdcore.labels import Labels
+    from crowdcore.run import Run
+
+MEMBERS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("zc", {"class_prior": True}),
+    ("hds", {}),
+    ("ds", {}),
+    ("ibcc", {}),
+    ("hbcc", {}),
+)
+"""From one number a worker to a whole matrix, the cheap ones first."""
+
+FLOOR = 0.01
+"""No member can veto a class: a lower probability counts as this one."""
+
+
+class AutoConfig(GoldConfig):
+    """Settings of the pool."""
+
+    budget: int = Field(
+        600, ge=1, le=1_000_000, description="Seconds after which no further member is begun."
+    )
+
+
+@method(
+    title="Auto (pool of methods)",
+    year=2026,
+    paper="logarithmic opinion pool; Genest and Zidek, doi:10.1214/ss/1177013825",
+    config=AutoConfig,
+)
+def auto(labels: Labels, cfg: AutoConfig, run: Run) -> Estimate:
+    """Run several methods, average what they say, and tell where the choice matters."""
+    import torch
+
+    from crowdcore.engine import em
+    from crowdcore.registry import get_method
+
+    begun = time.perf_counter()
+    estimates: dict[str, Estimate] = {}
+    for step in run.loop(len(MEMBERS), "Members"):
+        name, params = MEMBERS[step]
+        member = get_method(name)
+        part = run.part(member.title)
+        estimates[name] = member.function(labels, member.configure(params), part)
+        run.log(seconds=time.perf_counter() - begun)
+        if time.perf_counter() - begun > cfg.budget:
+            break
+    run.converged = True
+    posteriors = [torch.as_tensor(one.posterior).to(labels.dtype) for one in estimates.values()]
+    scores = torch.stack([one.clamp(min=FLOOR).log() for one in posteriors]).mean(0)
+    posterior, _ = em.normalise(labels, scores)
+    counts = em.given_counts(labels, posterior)
+    truths = [one.argmax(1) for one in (posterior, *posteriors)]
+    unlike = torch.stack([one != truths[0] for one in truths[1:]]).sum(0)
+    agree = [[float((a == b).double().mean()) for b in truths[1:]] for a in truths[1:]]
+    disputed = int((unlike > 0).sum())
+    members = {
+        "names": list(estimates),
+        "titles": [get_method(name).title for name in estimates],
+        "skipped": [name for name, _ in MEMBERS if name not in estimates],
+        "agreement": np.array(agree),
+    }
+    return Estimate(
+        posterior=posterior,
+        confusion=em.rows_of(counts, 0.01),
+        item_scores={"members_against": unlike},
+        artefacts={"members": members},
+        notes=tuple(_notes(labels, members, disputed)),
+    )
+
+
+def _notes(labels: Labels, members: dict[str, Any], disputed: int) -> list[str]:
+    data = labels.data
+    notes = [
+        f"Pooled {len(members['names'])} methods: {', '.join(members['titles'])}.",
+        f"They do not all agree on {disputed:,} of {data.n_items:,} items: there the choice of a "
+        "method matters.",
+    ]
+    if members["skipped"]:
+        notes.append(f"The time was up before {', '.join(members['skipped'])}.")
+    typical = int(np.median(data.labels_per_worker[data.labels_per_worker > 0]))
+    if typical < data.n_classes**2:
+        notes.append(
+            f"Half of the workers have at most {typical:,} labels, fewer than the "
+            f"{data.n_classes**2:,} cells of a confusion matrix: too few for the richer models to "
+            "be better than the simple ones."
+        )
+    return notes
