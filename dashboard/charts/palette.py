@@ -1,0 +1,142 @@
+"""Colours, signs and sizes that every chart shares; safe for colour-blind readers."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import plotly.graph_objects as go
+
+Theme = Literal["light", "dark"]
+
+MOST_POINTS = 20_000
+"""More points than this make a browser wait; a chart then shows a sample and says so."""
+
+# Okabe and Ito's colours, lifted a little on a dark page, and three greys; as in the theme.
+_CLASSES: dict[Theme, tuple[str, ...]] = {
+    "light": (
+        *("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9"),
+        *("#D55E00", "#F0E442", "#4D565F", "#8A949E", "#BCC4CC"),
+    ),
+    "dark": (
+        *("#2A93D5", "#E69F00", "#1DB388", "#D98CB6", "#7CC7F2"),
+        *("#E6762A", "#F0E442", "#D3DAE1", "#9AA5B0", "#66717C"),
+    ),
+}
+_INK: dict[Theme, str] = {"light": "#31333F", "dark": "#FAFAFA"}
+_PAPER: dict[Theme, str] = {"light": "#FFFFFF", "dark": "#0E141B"}
+_QUIET: dict[Theme, str] = {"light": "#9A9CA5", "dark": "#80838D"}
+_GRID: dict[Theme, str] = {"light": "rgba(49,51,63,0.10)", "dark": "rgba(250,250,250,0.12)"}
+
+# Blues by ColorBrewer; on a dark page the scale starts from the dark, so that nothing glares.
+_BLUES: dict[Theme, list[str]] = {
+    "light": [
+        "#F7FBFF",
+        "#DEEBF7",
+        "#C6DBEF",
+        "#9ECAE1",
+        "#6BAED6",
+        "#4292C6",
+        "#2171B5",
+        "#084594",
+    ],
+    "dark": [
+        "#16202C",
+        "#17304A",
+        "#184267",
+        "#1C5788",
+        "#2A70AB",
+        "#4590CB",
+        "#73B2E2",
+        "#B5D8F3",
+    ],
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerdictStyle:
+    """How a verdict looks: never by its colour alone."""
+
+    sign: str
+    symbol: str
+    colour: int | None  # among the classes' colours; None is the colour of writing
+
+
+_VERDICTS = {
+    "good": VerdictStyle(sign="✓", symbol="circle", colour=0),
+    "weak": VerdictStyle(sign="▽", symbol="triangle-down", colour=1),
+    "biased": VerdictStyle(sign="◧", symbol="square", colour=3),
+    "random": VerdictStyle(sign="✕", symbol="x", colour=5),
+    "one answer": VerdictStyle(sign="①", symbol="cross", colour=2),
+    "inverted": VerdictStyle(sign="⇅", symbol="diamond", colour=None),
+    "not enough data": VerdictStyle(sign="?", symbol="circle-open", colour=8),
+}
+VERDICTS = tuple(_VERDICTS)
+"""The verdicts, best first; "not enough data" is none and comes last."""
+
+
+def verdict_style(verdict: str) -> VerdictStyle:
+    """Return the look of a verdict; a word not known here is drawn as unknown."""
+    return _VERDICTS.get(verdict, _VERDICTS["not enough data"])
+
+
+def verdict_colour(verdict: str, theme: Theme) -> str:
+    """Return the colour of a verdict's marker."""
+    place = verdict_style(verdict).colour
+    return _INK[theme] if place is None else _CLASSES[theme][place]
+
+
+def verdict_words(verdict: str) -> str:
+    """Write a verdict with its sign."""
+    return f"{verdict_style(verdict).sign} {verdict}"
+
+
+def class_colours(n_classes: int, theme: Theme) -> list[str]:
+    """Return each class's colour, which goes by its place among the project's classes."""
+    colours = _CLASSES[theme]
+    return [colours[index % len(colours)] for index in range(n_classes)]
+
+
+def blues(theme: Theme) -> list[list[Any]]:
+    """Return the sequential scale, 0 to 1."""
+    steps = _BLUES[theme]
+    return [[index / (len(steps) - 1), colour] for index, colour in enumerate(steps)]
+
+
+def ink(theme: Theme) -> str:
+    """Return the colour of writing."""
+    return _INK[theme]
+
+
+def paper(theme: Theme) -> str:
+    """Return the colour that can be read on strong blue: the page's own."""
+    return _PAPER[theme]
+
+
+def quiet(theme: Theme) -> str:
+    """Return the colour of what stands back."""
+    return _QUIET[theme]
+
+
+def plain(name: object, limit: int = 24) -> str:
+    """Write a name from the data in a chart: Plotly reads tags, so they are taken literally."""
+    text = " ".join(str(name).split()) or "(empty)"
+    return html.escape(text if len(text) <= limit else text[: limit - 1] + "…", quote=False)
+
+
+def finish(figure: go.Figure, *, theme: Theme, height: int) -> go.Figure:
+    """Give a figure the common margins, grid and legend, and lock its ranges."""
+    figure.update_layout(
+        height=height,
+        margin={"l": 8, "r": 8, "t": 28, "b": 8},
+        font={"color": _INK[theme], "size": 13},
+        dragmode=False,
+        hoverlabel={"align": "left"},
+        legend={"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom", "title": None},
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+    )
+    figure.update_xaxes(fixedrange=True, automargin=True, gridcolor=_GRID[theme], zeroline=False)
+    figure.update_yaxes(fixedrange=True, automargin=True, gridcolor=_GRID[theme], zeroline=False)
+    return figure

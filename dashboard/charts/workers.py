@@ -1,0 +1,321 @@
+"""Charts of workers: the whole crowd, and one worker against it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from dashboard.charts.palette import (
+    MOST_POINTS,
+    VERDICTS,
+    Theme,
+    blues,
+    finish,
+    ink,
+    paper,
+    plain,
+    quiet,
+    verdict_colour,
+    verdict_style,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_WHISKERS = 300
+"""More error bars than this hide the points; they are then read by hovering."""
+
+MOST_TEXTS = 12
+"""Classes up to which a confusion matrix carries its numbers."""
+
+MOST_CLASSES = 60
+"""Classes of a confusion matrix that a screen can hold apart."""
+
+MOST_BARS = 15
+
+_SVG_POINTS = 1_500
+_PIXELS_FEW, _PIXELS_MANY = 280, 400
+_FEW = 6
+_STRONG = 0.55
+
+
+def sampled_workers(frame: pd.DataFrame, keep: str | None = None) -> pd.DataFrame:
+    """Return at most MOST_POINTS workers: everyone in doubt first, then the good ones evenly."""
+    if len(frame) <= MOST_POINTS:
+        return frame
+    doubtful = np.flatnonzero((frame["verdict"] != "good") | (frame["worker"] == keep))
+    good = np.flatnonzero((frame["verdict"] == "good") & (frame["worker"] != keep))
+    if len(doubtful) > MOST_POINTS:
+        doubtful = doubtful[np.linspace(0, len(doubtful) - 1, MOST_POINTS).astype(int)]
+    room = MOST_POINTS - len(doubtful)
+    good = good[np.linspace(0, len(good) - 1, min(room, len(good))).astype(int)]
+    return frame.iloc[np.sort(np.concatenate([doubtful, good]))]
+
+
+def worker_scatter(
+    frame: pd.DataFrame, *, theme: Theme, selected: str | None = None, chance: float | None = None
+) -> go.Figure:
+    """Place workers by how much they did and how often they were right, with 95 % intervals.
+
+    A point's customdata is the worker's name.
+    """
+    frame = sampled_workers(frame[frame["accuracy"].notna()], selected)
+    draw = go.Scattergl if len(frame) > _SVG_POINTS else go.Scatter
+    size, opacity = (10, 0.9) if len(frame) <= MOST_WHISKERS else (6, 0.6)
+    figure = go.Figure()
+    for verdict in [*VERDICTS, *sorted(set(frame["verdict"]) - set(VERDICTS))]:
+        part = frame[frame["verdict"] == verdict]
+        if not len(part):
+            continue
+        style = verdict_style(verdict)
+        colour = verdict_colour(verdict, theme)
+        figure.add_trace(
+            draw(
+                x=part["n_labels"],
+                y=part["accuracy"],
+                mode="markers",
+                name=f"{plain(verdict)} ({len(part):,})",
+                customdata=np.array(part["worker"], dtype=object).reshape(-1, 1),
+                text=[_facts(row) for row in part.itertuples(index=False)],
+                hovertemplate="%{text}<extra></extra>",
+                marker={
+                    "color": colour,
+                    "symbol": style.symbol,
+                    "size": size,
+                    "opacity": opacity,
+                    "line": {"width": 2 if "open" in style.symbol else 0, "color": colour},
+                },
+                selected={"marker": {"opacity": opacity}},
+                unselected={"marker": {"opacity": opacity}},
+                error_y=_whiskers(part, colour, shown=len(frame) <= MOST_WHISKERS),
+            )
+        )
+    chosen = frame[frame["worker"] == selected]
+    if len(chosen):
+        ring = {"symbol": "circle-open", "size": 20, "color": ink(theme), "line": {"width": 2.5}}
+        figure.add_scatter(
+            x=chosen["n_labels"],
+            y=chosen["accuracy"],
+            mode="markers",
+            marker=ring,
+            hoverinfo="skip",
+            showlegend=False,
+        )
+    if chance is not None:
+        figure.add_hline(
+            y=chance,
+            line={"dash": "dot", "width": 1, "color": quiet(theme)},
+            annotation={"text": "guessing evenly", "font": {"size": 11, "color": quiet(theme)}},
+            annotation_position="bottom right",
+        )
+    low, high = _decades(frame["n_labels"].to_numpy())
+    figure.update_layout(clickmode="event+select", showlegend=True)
+    figure.update_xaxes(type="log", title="labels given (log scale)", range=[low, high], dtick=1)
+    figure.update_yaxes(range=[-0.03, 1.03], tickformat=".0%", title="right, against the truths")
+    return finish(figure, theme=theme, height=420)
+
+
+def confusion_heatmap(
+    confusion: NDArray[np.floating[Any]],
+    counts: NDArray[np.integer[Any]],
+    classes: Sequence[str],
+    *,
+    show_counts: bool,
+    theme: Theme,
+    chosen: tuple[int, int] | None = None,
+) -> go.Figure:
+    """Show what a worker gives [given] when the truth is [true]; each row adds up to 1.
+
+    Heat maps give no clicks, so unseen squares lie on top; their customdata is (true, given).
+    """
+    order = matrix_order(confusion, counts)
+    shares = _row_shares(counts) if show_counts else confusion
+    shares, numbers = shares[np.ix_(order, order)], counts[np.ix_(order, order)]
+    places = np.arange(len(order))
+    names = [plain(classes[code], 16 if len(order) > MOST_TEXTS else 20) for code in order]
+    figure = go.Figure(
+        go.Heatmap(
+            z=shares,
+            x=places,
+            y=places,
+            zmin=0,
+            zmax=1,
+            colorscale=blues(theme),
+            hoverinfo="skip",
+            xgap=1,
+            ygap=1,
+            colorbar={"thickness": 10, "tickformat": ".0%", "outlinewidth": 0, "nticks": 5},
+        )
+    )
+    if len(order) <= MOST_TEXTS:
+        figure.add_traces(_texts(shares, numbers if show_counts else None, theme))
+    figure.add_trace(_cells(order, shares, numbers, classes))
+    if chosen is not None and set(chosen) <= set(order.tolist()):
+        row, column = (int(np.flatnonzero(order == code)[0]) for code in chosen)
+        edge = {"color": ink(theme), "width": 3}
+        figure.add_shape(
+            x0=column - 0.5, x1=column + 0.5, y0=row - 0.5, y1=row + 0.5, line=edge, fillcolor=None
+        )
+    figure.update_layout(clickmode="event+select", showlegend=False)
+    figure.update_xaxes(tickvals=places, ticktext=names, title="given", showgrid=False)
+    figure.update_xaxes(range=[-0.5, len(order) - 0.5], tickangle=-45 if len(order) > _FEW else 0)
+    figure.update_yaxes(tickvals=places, ticktext=names, title="truth", showgrid=False)
+    figure.update_yaxes(range=[len(order) - 0.5, -0.5])
+    if len(order) > MOST_TEXTS:
+        figure.update_xaxes(tickfont_size=9)
+        figure.update_yaxes(tickfont_size=9)
+    return finish(figure, theme=theme, height=_plot_pixels(len(order)) + 80)
+
+
+def matrix_order(
+    confusion: NDArray[np.floating[Any]], counts: NDArray[np.integer[Any]]
+) -> NDArray[np.intp]:
+    """Return the classes in the order they are shown: their own, or the most confused first."""
+    n_classes = len(confusion)
+    if n_classes <= MOST_TEXTS:
+        return np.arange(n_classes)
+    wrong = counts.sum(1) + counts.sum(0) - 2 * counts.diagonal()
+    return np.argsort(-wrong, kind="stable")[:MOST_CLASSES]
+
+
+def class_shares(
+    own: NDArray[np.floating[Any]],
+    others: NDArray[np.floating[Any]],
+    classes: Sequence[str],
+    *,
+    theme: Theme,
+) -> go.Figure:
+    """Compare how often a worker gives each class with what others give on the same items."""
+    gap = np.abs(np.nan_to_num(own) - np.nan_to_num(others))
+    shown = np.sort(np.argsort(-gap, kind="stable")[:MOST_BARS])
+    places = np.arange(len(shown))
+    figure = go.Figure()
+    series = [
+        ("this worker", own, "#0072B2", ""),
+        ("others, same items", others, quiet(theme), "/"),
+    ]
+    for name, shares, colour, pattern in series:
+        figure.add_bar(
+            x=places,
+            y=shares[shown],
+            name=name,
+            marker={"color": colour, "pattern": {"shape": pattern}, "line": {"width": 0}},
+            customdata=[plain(classes[code], 80) for code in shown],
+            hovertemplate=f"{name}: %{{customdata}} in %{{y:.1%}}<extra></extra>",
+        )
+    figure.update_layout(barmode="group", bargap=0.3, showlegend=True)
+    names = [plain(classes[code], 16) for code in shown]
+    figure.update_xaxes(tickvals=places, ticktext=names, showgrid=False)
+    figure.update_xaxes(tickangle=-45 if len(shown) > _FEW else 0)
+    highest = float(np.nanmax([own, np.nan_to_num(others)]))
+    top = next(limit for limit in (0.1, 0.25, 0.5, 1.0) if limit >= highest)
+    figure.update_yaxes(range=[0, 1.02 * top], tickformat=".0%", title="share of labels", nticks=6)
+    return finish(figure, theme=theme, height=_plot_pixels(len(classes)) + 80)
+
+
+def _cells(
+    order: NDArray[np.intp],
+    shares: NDArray[np.floating[Any]],
+    numbers: NDArray[np.integer[Any]],
+    classes: Sequence[str],
+) -> go.Scatter:
+    size = len(order)
+    column, row = (grid.ravel() for grid in np.meshgrid(np.arange(size), np.arange(size)))
+    words = [plain(classes[code], 80) for code in order]
+    texts = [
+        f"truth {words[r]} → given {words[c]}<br>{shares[r, c]:.1%} of the row; "
+        f"{numbers[r, c]:,} of {numbers[r].sum():,} labels"
+        for r, c in zip(row, column, strict=True)
+    ]
+    return go.Scatter(
+        x=column,
+        y=row,
+        mode="markers",
+        customdata=np.column_stack([order[row], order[column]]),
+        text=texts,
+        hovertemplate="%{text}<extra></extra>",
+        marker={
+            "symbol": "square",
+            "size": max(6, min(64, 0.85 * _plot_pixels(size) / size)),
+            "opacity": 0,
+        },
+        selected={"marker": {"opacity": 0}},
+        unselected={"marker": {"opacity": 0}},
+    )
+
+
+def _texts(
+    shares: NDArray[np.floating[Any]], numbers: NDArray[np.integer[Any]] | None, theme: Theme
+) -> list[go.Scatter]:
+    """Write the cells' numbers, in the ink that can be read on their blue."""
+    traces = []
+    strong = shares > _STRONG
+    for mask, colour in ((~strong, ink(theme)), (strong, paper(theme))):
+        row, column = np.nonzero(mask)
+        found = shares[mask] if numbers is None else numbers[mask]
+        written = [_cell_text(value, numbers is not None) for value in found]
+        same = {"textfont": {"color": colour}}  # a click elsewhere must not fade them
+        traces.append(
+            go.Scatter(
+                x=column,
+                y=row,
+                text=written,
+                mode="text",
+                textfont={"color": colour, "size": 12},
+                selected=same,
+                unselected=same,
+                hoverinfo="skip",
+            )
+        )
+    return traces
+
+
+def _cell_text(value: float, is_count: bool) -> str:
+    if is_count:
+        return f"{value:,.0f}"
+    return "" if value < 0.005 else f"{value:.2f}"  # noqa: PLR2004  (would read 0.00)
+
+
+def _plot_pixels(n_classes: int) -> int:
+    """Return the height of a plot with so many classes, the same for both charts of a worker."""
+    return _PIXELS_FEW if n_classes <= _FEW else _PIXELS_MANY
+
+
+def _row_shares(counts: NDArray[np.integer[Any]]) -> NDArray[np.floating[Any]]:
+    total = counts.sum(1, keepdims=True)
+    shares: NDArray[np.floating[Any]] = counts / np.maximum(total, 1)
+    return shares
+
+
+def _facts(row: Any) -> str:
+    low, high = f"{row.accuracy_low:.0%}", f"{row.accuracy_high:.0%}"
+    return (
+        f"<b>{plain(row.worker, 40)}</b><br>{row.n_labels:,} labels<br>"
+        f"right {row.accuracy:.1%} ({low} to {high})<br>{plain(row.verdict)}"
+    )
+
+
+def _whiskers(part: pd.DataFrame, colour: str, *, shown: bool) -> dict[str, Any]:
+    up, down = part["accuracy_high"] - part["accuracy"], part["accuracy"] - part["accuracy_low"]
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": up.clip(lower=0).to_numpy(),
+        "arrayminus": down.clip(lower=0).to_numpy(),
+        "visible": shown,
+        "color": colour,
+        "thickness": 1,
+        "width": 0,
+    }
+
+
+def _decades(numbers: NDArray[np.integer[Any]]) -> tuple[float, float]:
+    """Return the whole powers of ten around some counts."""
+    if not len(numbers):
+        return 0.0, 1.0
+    low, high = np.log10(max(1, numbers.min())), np.log10(max(1, numbers.max()))
+    return float(np.floor(low)) - 0.05, max(float(np.floor(low)) + 1, float(high)) + 0.15

@@ -1,0 +1,126 @@
+"""Files of a run at a URL: they stream from disk, so a big one never sits in memory."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from crowdcore.data import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.routing import Route
+
+    from crowdcore.workspace import Workspace
+
+Kind = Literal["truths", "posteriors", "workers", "labels"]
+"""What a file holds: hard truths, truths with all probabilities, workers, cleaned labels."""
+
+Format = Literal["csv", "csv-exact", "parquet", "jsonl"]
+
+SERVED = "CROWDCORE_EXPORT_ROUTE"
+"""Set by the launcher; `streamlit run dashboard/app.py` has no such route."""
+
+_RUN_ID = re.compile(r"[0-9a-f]{4,64}")
+_TYPES: dict[str, str] = {
+    "csv": "text/csv; charset=utf-8",
+    "parquet": "application/vnd.apache.parquet",
+    "jsonl": "application/x-ndjson",
+}
+
+
+def export_url(run_id: str, kind: Kind, fmt: Format) -> str:
+    """Return the address of a file of a run, on this server."""
+    return f"/api/export/{run_id}/{kind}.{fmt}"
+
+
+def available() -> bool:
+    """Tell whether this server has the export route; offer a download button otherwise."""
+    return SERVED in os.environ
+
+
+def export_frame(workspace: Workspace, run_id: str, kind: Kind) -> pd.DataFrame:
+    """Return the table behind an export."""
+    if kind == "workers":
+        return workspace.workers(run_id)
+    if kind == "labels":
+        from crowdcore.audit.labels import clean_labels
+
+        return clean_labels(workspace.load_result(run_id))
+    frame = workspace.truths(run_id)
+    hard = [name for name in frame.columns if not name.startswith("p:")]
+    return frame[hard] if kind == "truths" else frame
+
+
+def file_name(workspace: Workspace, run_id: str, kind: Kind, fmt: Format) -> str:
+    """Name an exported file after its project, method and run, in letters that travel."""
+    row = workspace.run(run_id)
+    words = [workspace.project(row.project_id).name, row.method, kind, run_id[:6]]
+    stem = "-".join(re.sub(r"[^A-Za-z0-9]+", "-", word).strip("-").lower() for word in words)
+    return f"{stem.strip('-')}.{_extension(fmt)}"
+
+
+def media_type(fmt: Format) -> str:
+    """Return the media type of a format."""
+    return _TYPES[_extension(fmt)]
+
+
+def routes(workspace: Workspace) -> list[Route]:
+    """Return the server's own routes."""
+    from starlette.routing import Route
+
+    def export(request: Request) -> Response:
+        return _respond(workspace, **request.path_params)
+
+    return [Route("/api/export/{run_id}/{kind}.{fmt}", export, methods=["GET"])]
+
+
+def _respond(workspace: Workspace, *, run_id: str, kind: Any, fmt: Any) -> Response:
+    """Answer with a file; anything unknown is a 404 with a sentence."""
+    from starlette.background import BackgroundTask
+    from starlette.responses import FileResponse, PlainTextResponse
+
+    if not _RUN_ID.fullmatch(run_id) or kind not in get_args(Kind) or fmt not in get_args(Format):
+        return PlainTextResponse("There is no such export.\n", status_code=404)
+    try:
+        if workspace.run(run_id).status != "done":
+            raise DataError("The run has not finished")
+        name = file_name(workspace, run_id, kind, fmt)
+        path = _write(workspace, export_frame(workspace, run_id, kind), fmt)
+    except (DataError, KeyError, FileNotFoundError) as error:
+        return PlainTextResponse(f"This export cannot be made. {error}\n", status_code=404)
+    return FileResponse(
+        path,
+        media_type=media_type(fmt),
+        filename=name,
+        background=BackgroundTask(path.unlink, missing_ok=True),
+    )
+
+
+def _write(workspace: Workspace, frame: pd.DataFrame, fmt: Format) -> Path:
+    """Write a table to a file that lives as long as its download."""
+    from crowdcore.io import writers
+
+    handle, name = tempfile.mkstemp(dir=workspace.root, prefix=".tmp-export-")
+    os.close(handle)
+    path = Path(name)
+    try:
+        if fmt == "parquet":
+            writers.write_parquet(frame, path)
+        elif fmt == "jsonl":
+            writers.write_jsonl(frame, path)
+        else:
+            writers.write_csv(frame, path, spreadsheet_safe=fmt == "csv")
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    return path
+
+
+def _extension(fmt: str) -> str:
+    return fmt.removesuffix("-exact")

@@ -1,0 +1,134 @@
+"""All items together: the numbers on top, and how sure the truths are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from crowdcore.result import wilson
+from dashboard import opening, reads
+from dashboard.charts.truths import confidence_histogram, reliability_curve
+from dashboard.text import count, interval, percent
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
+    from crowdcore.workspace import RunRow
+
+
+def draw_metrics(run: RunRow, items: pd.DataFrame) -> None:
+    """Draw the row of numbers."""
+    row = st.container(horizontal=True)
+    row.metric("Items", count(len(items)), border=True, height="stretch")
+    row.metric(
+        "Mean confidence",
+        percent(items["confidence"].mean()),
+        border=True,
+        height="stretch",
+        help="The mean probability of the likeliest class. A method can be sure and wrong: "
+        "compare with gold where there is some.",
+    )
+    row.metric(
+        "Changed vs. majority",
+        count(items["changed"].sum()),
+        border=True,
+        height="stretch",
+        help="Truths that differ from what plain counting of labels says.",
+    )
+    row.metric(
+        "Tied",
+        count(items["tied"].sum()),
+        border=True,
+        height="stretch",
+        help="Items where two or more classes are equally likely. Their truth is a matter of "
+        "the method's tie rule, not of the labels.",
+    )
+    _accuracy(run, items, row)
+
+
+def _accuracy(run: RunRow, items: pd.DataFrame, box: DeltaGenerator) -> None:
+    """Say how often truths are right: on gold, else by the run's own estimate."""
+    known = items["right"] >= 0
+    n, hits = int(known.sum()), int((items["right"] == 1).sum())
+    facts = reads.provenance(run.id)
+    label, value, below = "Accuracy vs. gold", "no gold", None
+    why = "Add a gold column or file on the Data page to see how often truths are right."
+    if n:
+        low, high = wilson(hits, n)
+        value = percent(hits / n)
+        below = f"{interval(float(low), float(high))}, n = {count(n)}"
+        why = f"{count(hits)} of {count(n)} items with gold are right, with the 95% interval. "
+        why += "Undecided counts as wrong."
+        if facts.get("used_gold"):
+            why += " The method was given this gold, so the number flatters it."
+    elif facts.get("expected_accuracy"):
+        point, low, high = facts["expected_accuracy"]
+        label, value, below = "Expected accuracy", percent(point), interval(low, high)
+        why = "Estimated from labels held out of the fit, with its 95% interval. Errors that "
+        why += "the whole crowd shares cannot be seen without gold."
+    box.metric(
+        label,
+        value,
+        border=True,
+        height="stretch",
+        help=why,
+        delta=below,
+        delta_color="off",
+        delta_arrow="off",
+    )
+
+
+def draw_sureness(run: RunRow, items: pd.DataFrame) -> None:
+    """Show how sure the truths are, and whether they are right to be."""
+    st.subheader("How sure the truths are", anchor=False)
+    bins = reads.reliability(run.id)
+    view = "Distribution"
+    if bins is not None:
+        view = (
+            st.segmented_control(
+                "View",
+                ["Distribution", "Against gold"],
+                default="Distribution",
+                key="truths_view",
+                label_visibility="collapsed",
+            )
+            or "Distribution"
+        )
+    if bins is not None and view == "Against gold":
+        st.plotly_chart(
+            reliability_curve(bins, theme=opening.theme()),
+            key="truths_reliability",
+            config={"displayModeBar": False},
+            alt="How often truths are right on gold, by their confidence",
+        )
+        st.caption("Below the dotted line the method is surer than it should be.")
+        return
+    labelled = items[items["n_labels"] > 0]
+    st.plotly_chart(
+        confidence_histogram(
+            labelled["confidence"].to_numpy(), labelled["right"].to_numpy(), theme=opening.theme()
+        ),
+        key="truths_histogram",
+        config={"displayModeBar": False},
+        alt="Number of items by confidence of their truth",
+    )
+    words = "The further right, the surer. "
+    if unlabelled := len(items) - len(labelled):
+        words += f"{count(unlabelled, 'item')} without labels left out. "
+    st.caption(words + _overconfidence(items))
+
+
+def _overconfidence(items: pd.DataFrame) -> str:
+    """Say so where the truths are surer than they are right; "" where they are not."""
+    gold = items[items["right"] >= 0]
+    if gold.empty:
+        return ""
+    sure, hits = float(gold["confidence"].mean()), int((gold["right"] == 1).sum())
+    if sure <= float(wilson(hits, len(gold))[1]):
+        return ""
+    return (
+        f"On gold it is {percent(sure)} sure and {percent(hits / len(gold))} right: "
+        "surer than it should be."
+    )

@@ -1,0 +1,135 @@
+"""Start the dashboard: one process, one port, one address with its token."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import socket
+import sys
+import threading
+import tomllib
+import webbrowser
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from dashboard import exports, gate
+
+if TYPE_CHECKING:
+    import streamlit as st
+
+HERE = Path(__file__).resolve().parent
+FIRST_PORT, LAST_PORT = 8501, 8520
+EVERYWHERE = frozenset({"0.0.0.0", "::", ""})
+
+
+def main(
+    port: int | None,
+    workspace: Path | None,
+    host: str = "127.0.0.1",
+    browser: bool = True,
+) -> None:
+    """Serve the dashboard until the process is stopped."""
+    chosen = pick_port(host, port)
+
+    import streamlit as st
+    from starlette.middleware import Middleware
+
+    from crowdcore.workspace import Workspace
+
+    home = Workspace(workspace)
+    token = gate.load_token(home.root)
+    os.environ["CROWDCORE_HOME"] = str(home.root)
+    os.environ[exports.SERVED] = "1"
+    # Upload tickets of open tabs stay valid after a restart; App.run takes no secrets.
+    ticket = hashlib.sha256(f"cookies of {token}".encode()).hexdigest()
+    os.environ.setdefault("STREAMLIT_SERVER_COOKIE_SECRET", ticket)
+    shown = "localhost" if _is_local(host) or host in EVERYWHERE else host
+    url = f"http://{f'[{shown}]' if ':' in shown else shown}:{chosen}/?token={token}"
+
+    @asynccontextmanager
+    async def lifespan(_app: st.App) -> AsyncGenerator[None, None]:
+        from dashboard import startup
+
+        startup.begin(home.root)
+        sys.stdout.write(f"\n  crowdcore is open at {url}\n  Press Ctrl+C to stop it.\n\n")
+        sys.stdout.flush()
+        if browser:  # may block until the browser is there
+            threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
+        yield
+
+    app = st.App(
+        HERE / "app.py",
+        routes=exports.routes(home),
+        middleware=[
+            Middleware(gate.SecurityHeaders),
+            Middleware(gate.TokenGate, token=token),
+        ],
+        lifespan=lifespan,
+    )
+    app.run(config=options(host, chosen))
+
+
+def options(host: str, port: int) -> dict[str, Any]:
+    """Flatten config.toml to dotted keys, which `App.run` wants; it does not read the file."""
+    file = tomllib.loads((HERE / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+    return {
+        **_flat(file),
+        # Streamlit would print and open an address without the token.
+        "logger.hideWelcomeMessage": True,
+        "server.headless": True,
+        "server.address": host,
+        "server.port": port,
+        "server.allowedHosts": ["localhost", "127.0.0.1", "[::1]"] if _is_local(host) else [],
+    }
+
+
+def pick_port(host: str, wish: int | None) -> int:
+    """Return the wished port, or the first free one; a taken wish ends with a sentence."""
+    if wish is not None:
+        if not _is_free(host, wish):
+            _refuse(
+                f"Port {wish} on {host} is taken or not allowed. "
+                "Choose another with --port, or leave it out to take the first free one."
+            )
+        return wish
+    for port in range(FIRST_PORT, LAST_PORT + 1):
+        if _is_free(host, port):
+            return port
+    with closing(socket.socket(_family(host))) as probe:
+        probe.bind((host, 0))
+        return int(probe.getsockname()[1])
+
+
+def _is_free(host: str, port: int) -> bool:
+    with closing(socket.socket(_family(host))) as probe:
+        if os.name != "nt":  # as the server will bind; on Windows it would hide a listener
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+            probe.listen(1)
+        except (OSError, OverflowError):
+            return False
+    return True
+
+
+def _family(host: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET
+
+
+def _is_local(host: str) -> bool:
+    return host in {"localhost", "::1"} or host.startswith("127.")
+
+
+def _flat(table: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in table.items():
+        key = f"{prefix}{name}"
+        flat |= _flat(value, f"{key}.") if isinstance(value, dict) else {key: value}
+    return flat
+
+
+def _refuse(sentence: str) -> NoReturn:
+    sys.stderr.write(sentence + "\n")
+    raise SystemExit(2)

@@ -1,0 +1,52 @@
+"""Long tables a page at a time, so that a browser never gets more than it can hold."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from dashboard.text import count
+
+PAGE_ROWS = 5_000
+
+
+def page_of(
+    rows: NDArray[np.intp], *, key: str, noun: str, page_rows: int = PAGE_ROWS
+) -> NDArray[np.intp]:
+    """Return the rows of the page in view; says so, and offers the others, where there are more."""
+    if len(rows) <= page_rows:
+        return rows
+    pages = math.ceil(len(rows) / page_rows)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        page = st.number_input(
+            "Page", 1, pages, 1, key=key, width=140, label_visibility="collapsed"
+        )
+        first = (int(page) - 1) * page_rows
+        last = min(len(rows), first + page_rows)
+        st.caption(
+            f"Page {page} of {pages}: {noun} {count(first + 1)} to {count(last)} of "
+            f"{count(len(rows))}. Column heads sort this page only, **Order** sorts all.",
+            width=330,
+        )
+    return rows[first:last]
+
+
+def chosen_row(widget: Any) -> int | None:
+    """Return the selected row of a table's state, before or after the table is drawn."""
+    rows = ((widget or {}).get("selection") or {}).get("rows") or []
+    return int(rows[0]) if rows else None
+
+
+def chosen_point(widget: Any) -> list[Any] | None:
+    """Return the customdata of the selected point of a chart's state."""
+    points = ((widget or {}).get("selection") or {}).get("points") or []
+    if not points:
+        return None
+    data = points[0].get("customdata")
+    if isinstance(data, dict):  # typed arrays reach us with their places as keys
+        return [data[place] for place in sorted(data, key=int)]
+    return list(data) if isinstance(data, (list, tuple)) else None if data is None else [data]

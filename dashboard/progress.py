@@ -1,0 +1,217 @@
+"""Runs as they wait, work and end."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from crowdcore import DataError
+from dashboard import opening, reads, startup, state
+from dashboard.forms import label_of
+from dashboard.text import count, escape_md, percent, seconds, when
+
+if TYPE_CHECKING:
+    from crowdcore.workspace import RunRow
+
+POLL_SECONDS = 0.7
+SHOWN = 8
+"""Ended runs shown before the button that shows all."""
+
+LONGEST_CURVE = 300
+"""Points that a curve is drawn with."""
+
+BADGES = {
+    "queued": ("gray", ":material/hourglass_top:", "waiting"),
+    "running": ("blue", ":material/progress_activity:", "running"),
+    "done": ("green", ":material/check_circle:", "done"),
+    "failed": ("red", ":material/error:", "failed"),
+    "cancelled": ("gray", ":material/stop_circle:", "stopped"),
+    "lost": ("orange", ":material/link_off:", "interrupted"),
+}
+
+
+def active_runs(project_id: str) -> None:
+    """Show what waits and works, and follow it as long as there is something to follow."""
+    active = tuple(row.id for row in state.workspace().runs(project_id) if row.active)
+    if active:
+        st.fragment(_follow, run_every=POLL_SECONDS)(project_id, active)
+
+
+def ended_runs(project_id: str) -> None:
+    """List the runs that ended, the newest first."""
+    rows = [row for row in state.workspace().runs(project_id) if not row.active]
+    if not rows:
+        return
+    st.subheader("Earlier runs", anchor=False)
+    shown = rows if state.kept("all_runs") else rows[:SHOWN]
+    newest = next((row.id for row in rows if row.status == "done"), None)
+    for row in shown:
+        with st.container(border=True, key=f"run_{row.id}"):
+            _ended(row, is_newest=row.id == newest)
+    if len(rows) > len(shown) and st.button(f"Show all {count(len(rows), 'run')}"):
+        state.keep("all_runs", True)
+        st.rerun()
+
+
+def _follow(project_id: str, known: tuple[str, ...]) -> None:
+    rows = [row for row in state.workspace().runs(project_id) if row.active]
+    if set(known) != {row.id for row in rows}:
+        st.rerun()
+    for place, row in enumerate(reversed(rows)):
+        with st.container(border=True, key=f"run_{row.id}"):
+            _active(row, ahead=place)
+
+
+def _active(row: RunRow, *, ahead: int) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**{escape_md(row.label)}** {_badge(row)}", width="stretch")
+        st.button(
+            "Stopping…" if row.stopping else "Stop",
+            key=f"stop:{row.id}",
+            icon=":material/stop:",
+            disabled=row.stopping,
+            on_click=state.workspace().cancel,
+            args=[row.id],
+        )
+    if row.status == "queued":
+        st.caption(f"{count(ahead, 'run')} before it." if ahead else "It starts in a moment.")
+        return
+    st.progress(row.share, text=_step_words(row))
+    _draw_sparks(row)
+
+
+def _ended(row: RunRow, *, is_newest: bool) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**{escape_md(row.label)}** {_badge(row)}", width="stretch")
+        _delete(row)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(_facts(row), width="stretch")
+        if row.status == "done" and st.button(
+            "Open results",
+            key=f"open:{row.id}",
+            icon=":material/arrow_forward:",
+            type="primary" if is_newest else "secondary",
+        ):
+            state.goto("truths", run=row.id)
+        if st.button("Run again", key=f"again:{row.id}", icon=":material/replay:"):
+            _run_again(row)
+    if row.status == "failed":
+        st.error(escape_md(row.error or "The run failed."), icon=":material/error:")
+    if row.status == "lost":
+        st.warning(
+            "The computer or the job process stopped while this run was working. "
+            "Run it again: the same settings and seed give the same result.",
+            icon=":material/link_off:",
+        )
+    words = "Settings and curve" if row.status == "done" else "Settings and log"
+    details = st.expander(words, key=f"details:{row.id}", on_change="rerun")
+    if details.open:
+        with details:
+            _details(row)
+
+
+def _details(row: RunRow) -> None:
+    settings = {**row.params, "seed": row.seed, "device": row.device}
+    words = [f"{label_of(name)} **{_value_words(value)}**" for name, value in settings.items()]
+    st.markdown(" · ".join(words))
+    if row.excluded:
+        st.markdown(f"Without {count(len(row.excluded), 'worker')}.")
+    if row.status == "done":
+        for note in reads.provenance(row.id).get("notes") or ():
+            st.info(escape_md(note))
+        _draw_curve(row.id)
+    elif log := state.workspace().log(row.id):
+        st.code(log, language=None, height=240)
+
+
+def _delete(row: RunRow) -> None:
+    """Ask before a run goes."""
+    with st.popover(":material/delete:", help="Delete", type="tertiary", key=f"ask:{row.id}"):
+        st.write("The run and its results go to the trash folder of the workspace.")
+        if st.button("Delete this run", key=f"delete:{row.id}", icon=":material/delete:"):
+            state.workspace().delete_run(row.id)
+            st.rerun()
+
+
+def _run_again(row: RunRow) -> None:
+    try:
+        state.workspace().run_again(row.id)
+    except DataError as error:
+        st.error(escape_md(error), icon=":material/error:")
+        return
+    startup.wake_jobs(state.workspace())
+    st.rerun()
+
+
+def _badge(row: RunRow) -> str:
+    colour, icon, word = BADGES[row.status]
+    return f":{colour}-badge[{icon} {word}]"
+
+
+def _step_words(row: RunRow) -> str:
+    if not row.total:
+        return escape_md(row.stage) if row.stage else "Getting ready"
+    words = [f"{escape_md(row.stage)}, step {count(row.step)} of {count(row.total)}"]
+    if row.speed >= 1:
+        words.append(f"{count(row.speed)} steps a second")
+    elif row.speed > 0:
+        words.append(f"{seconds(1 / row.speed)} a step")
+    if row.speed > 0 and row.step < row.total:
+        words.append(f"at most {seconds((row.total - row.step) / row.speed)} left")
+    return " · ".join(words)
+
+
+def _value_words(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "automatic" if value is None or value == "auto" else escape_md(value)
+
+
+def _facts(row: RunRow) -> str:
+    facts = [when(row.finished or row.created)]
+    if row.status == "done":
+        facts.append(f"took {seconds(row.seconds)}")
+        made = reads.provenance(row.id)
+        if made.get("converged") is not None:
+            steps = count(made["steps"], "step")
+            facts.append(f"{'converged' if made['converged'] else 'not converged'} in {steps}")
+        if row.accuracy is not None:
+            facts.append(f"{percent(row.accuracy)} right against gold")
+        if row.n_tied:
+            facts.append(count(row.n_tied, "tie"))
+    elif row.total:
+        facts.append(f"ended at step {count(row.step)} of {count(row.total)}")
+    return " · ".join(facts)
+
+
+def _draw_sparks(row: RunRow) -> None:
+    """Show the numbers that a working run logs, each with its way so far."""
+    history = state.workspace().history(row.id)
+    stage = history[history["stage"] == row.stage]
+    with st.container(horizontal=True):
+        for name in row.metrics:
+            values = stage[name].dropna().tolist() if name in stage else []
+            if values:
+                st.metric(
+                    label_of(name),
+                    f"{values[-1]:.6g}",
+                    chart_data=values[:: math.ceil(len(values) / LONGEST_CURVE)],
+                    chart_type="line",
+                )
+
+
+def _draw_curve(run_id: str) -> None:
+    """Draw what the run has logged, with as many points as can be told apart."""
+    from dashboard.charts.history import history_curve
+
+    history = state.workspace().history(run_id)
+    if len(history) < 2 or len(history.columns) <= 2:  # noqa: PLR2004  (stage and step)
+        return
+    thinned = history.iloc[:: math.ceil(len(history) / LONGEST_CURVE)]
+    st.plotly_chart(
+        history_curve(thinned, theme=opening.theme()),
+        key=f"curve:{run_id}",
+        config={"displayModeBar": False},
+    )

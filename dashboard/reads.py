@@ -1,0 +1,112 @@
+"""What pages read of a run: loaded once, kept by id, and never changed by a page.
+
+Runs and data sets are immutable on disk, so their ids are perfect keys. The frames are shared
+by all tabs without a copy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import streamlit as st
+
+from dashboard import state
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from crowdcore.data import CrowdData
+    from crowdcore.result import Result
+    from crowdcore.workspace import RunRow
+
+PICTURE = "data:image/"
+"""How a detail begins that is a picture; addresses are never loaded."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Details:
+    """The item-level columns of a data set: at most one of pictures, the others text."""
+
+    picture: tuple[str, ...] | None
+    texts: dict[str, tuple[str, ...]]
+
+
+@st.cache_resource(max_entries=4, show_spinner="Reading the run …")
+def result(run_id: str) -> Result:
+    """Return a finished run's result."""
+    return state.workspace().load_result(run_id)
+
+
+@st.cache_resource(max_entries=4, show_spinner="Comparing the truths with the labels …")
+def items(run_id: str) -> pd.DataFrame:
+    """Return one row an item, as `crowdcore.audit.items.item_table` makes it."""
+    from crowdcore.audit.items import item_table
+
+    return item_table(result(run_id))
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def workers(run_id: str) -> pd.DataFrame:
+    """Return one row a worker, with verdict and evidence."""
+    return state.workspace().workers(run_id)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def confusion(run_id: str) -> NDArray[Any]:
+    """Return the workers' confusion matrices [W, true, given]."""
+    return state.workspace().confusion(run_id)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def provenance(run_id: str) -> dict[str, Any]:
+    """Return how a run came about."""
+    return state.workspace().provenance(run_id)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def reliability(run_id: str) -> pd.DataFrame | None:
+    """Return confidence against accuracy on gold, in bins; None without gold to compare."""
+    from crowdcore.audit.calibration import reliability
+
+    return reliability(result(run_id))
+
+
+@st.cache_resource(max_entries=4, show_spinner="Reading the labels …")
+def data(dataset_id: str) -> CrowdData:
+    """Return a data set with all of its labels."""
+    return state.workspace().load_data(dataset_id)
+
+
+def with_all_labels(run: RunRow) -> Result:
+    """Return a run's result over every label of the data, those of excluded workers too."""
+    return replace(result(run.id), data=data(run.dataset_id)) if run.excluded else result(run.id)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def details(run_id: str) -> Details:
+    """Sort the item-level columns of a run's data into a picture and texts."""
+    columns = result(run_id).data.details
+    pictures = [name for name, values in columns.items() if _is_picture(values)]
+    return Details(
+        picture=columns[pictures[0]] if pictures else None,
+        texts={name: values for name, values in columns.items() if name not in pictures},
+    )
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def item_codes(run_id: str) -> dict[str, int]:
+    """Return each item's place among the items."""
+    return {name: code for code, name in enumerate(result(run_id).data.items)}
+
+
+def active_workers(run: RunRow) -> int:
+    """Count the workers whose labels took part."""
+    return int(np.count_nonzero(result(run.id).data.labels_per_worker))
+
+
+def _is_picture(values: tuple[str, ...]) -> bool:
+    first = next((value for value in values if value), "")
+    return first.startswith(PICTURE)

@@ -1,0 +1,216 @@
+"""Which project, run and selection a tab looks at: the only home of session keys and the URL.
+
+The URL holds ids and wins, so that a link reopens what its sender saw. Moving between pages
+clears it, so the session remembers as well; every tab has its own of both.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import streamlit as st
+
+from crowdcore.data import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from crowdcore.workspace import Dataset, Project, RunRow, Workspace
+
+PAGES = ("data", "run", "truths", "workers", "export")
+"""The pages by name; each is the script views/<name>.py."""
+
+_LAST_PROJECT = "last_project"
+
+
+def workspace() -> Workspace:
+    """Return the workspace of this process."""
+    return _workspace(os.environ.get("CROWDCORE_HOME"))
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _workspace(home: str | None) -> Workspace:
+    from crowdcore.workspace import Workspace
+
+    return Workspace(Path(home) if home else None)
+
+
+def project() -> Project | None:
+    """Return the current project: that of the URL, of the session, or the last one used."""
+    projects = {one.id: one for one in workspace().projects()}
+    for wish in (*_wishes("project"), workspace().setting(_LAST_PROJECT)):
+        if wish in projects:
+            return projects[wish]
+    return next(iter(projects.values()), None)
+
+
+def run() -> RunRow | None:
+    """Return the current finished run: that of the URL, of the session, or the newest."""
+    current = project()
+    if current is None:
+        return None
+    done = {row.id: row for row in workspace().runs(current.id) if row.status == "done"}
+    for wish in _wishes("run"):
+        if wish in done:
+            return done[wish]
+    return next(iter(done.values()), None)
+
+
+def dataset() -> Dataset | None:
+    """Return the data set of the current run, else the newest of the project."""
+    current = run()
+    if current is not None:
+        return workspace().dataset(current.dataset_id)
+    here = project()
+    return next(iter(workspace().datasets(here.id)), None) if here is not None else None
+
+
+def selection(name: str) -> str | None:
+    """Return what the URL selects, such as an "item" or a "worker"."""
+    return st.query_params.get(name)
+
+
+def select(name: str, value: str | None) -> None:
+    """Write a selection to the URL, or take it out."""
+    if value is None:
+        st.query_params.pop(name, None)
+    elif st.query_params.get(name) != value:
+        st.query_params[name] = value
+
+
+def goto(page: str, **query: str) -> NoReturn:
+    """Open a page; the project and the run stay unless `query` names others."""
+    if "project" in query:
+        remember_project(query["project"])
+    if "run" in query:
+        st.session_state["run"] = query["run"]
+    st.switch_page(page_path(page), query_params={**_ids(), **query})
+
+
+def page_path(page: str) -> str:
+    """Name a page's script, relative to app.py."""
+    if page not in PAGES:
+        raise ValueError(f"There is no page {page!r}")
+    return f"views/{page}.py"
+
+
+def remember_project(project_id: str | None) -> None:
+    """Make a project the current one of this tab; the run and selections of another one go."""
+    if project_id == st.session_state.get("project") == st.query_params.get("project"):
+        return
+    st.session_state["project"] = project_id
+    st.session_state.pop("run", None)
+    st.query_params.clear()
+    if project_id is not None:
+        st.query_params["project"] = project_id
+        workspace().set_setting(_LAST_PROJECT, project_id)
+
+
+def remember_run(run_id: str) -> None:
+    """Make a finished run the current one of this tab."""
+    st.session_state["run"] = run_id
+    st.query_params["run"] = run_id
+
+
+def settle(*, pin_run: bool) -> None:
+    """Write the current project and run to the session and the URL, once a page run.
+
+    A run that nobody chose is pinned only where its results are shown: elsewhere the newest
+    one goes on being the current one as runs end.
+    """
+    asked = st.query_params.get("run")
+    if asked is not None and "project" not in st.query_params:
+        _adopt_project_of(asked)
+    for key, value in _ids().items():
+        if key == "project" or pin_run or value in _wishes(key):
+            st.session_state[key] = value
+            select(key, value)
+
+
+def lost_link() -> str | None:
+    """Say in a sentence that the URL names something that is not here; None if all is here."""
+    linked = st.query_params.get("project")
+    if linked is not None and linked not in {one.id for one in workspace().projects()}:
+        return "The project in this link is not in this workspace; it may have been deleted."
+    asked, current = st.query_params.get("run"), run()
+    if asked is not None and (current is None or current.id != asked):
+        return "The run in this link is not finished or no longer here; another one is shown."
+    return None
+
+
+def choose(
+    label: str, options: Mapping[str, str], *, current: str, on_pick: Callable[[str], None]
+) -> None:
+    """Draw a selectbox over id -> label that follows `current` and tells what was picked.
+
+    The labels must differ: Streamlit mixes up options that look the same.
+    """
+    key = f"choose:{label}"
+    st.session_state[key] = current
+    st.selectbox(
+        label,
+        list(options),
+        format_func=lambda option: options.get(option, option),
+        key=key,
+        on_change=lambda: on_pick(st.session_state[key]),
+    )
+
+
+def preset(key: str, value: Any) -> None:
+    """Start a widget at a value, where its own default must be empty so that it can be emptied."""
+    if value is not None and key not in st.session_state:
+        st.session_state[key] = value
+
+
+def kept(name: str) -> Any:
+    """Return what this tab keeps between page runs under a name; None if nothing."""
+    return st.session_state.get(f"kept:{name}")
+
+
+def keep(name: str, value: Any) -> None:
+    """Keep a value for this tab, also while another page is open; None lets it go."""
+    if value is None:
+        st.session_state.pop(f"kept:{name}", None)
+    else:
+        st.session_state[f"kept:{name}"] = value
+
+
+def follow(name: str, widget: str, picked: str | None, *, clears: bool = True) -> None:
+    """Write to the URL what a table or chart has newly picked; an old pick changes nothing.
+
+    So several widgets and links can choose the same thing, and the last one wins. `clears` is
+    false for charts: they lose their pick by themselves when they are drawn anew.
+    """
+    key = f"picked:{widget}"
+    if picked != st.session_state.get(key):
+        st.session_state[key] = picked
+        if picked is not None or clears:
+            select(name, picked)
+
+
+def mirror(name: str, table: str, row: int | None) -> None:
+    """Mark a row in a table that is not drawn yet: the one that something else has picked."""
+    rows = [] if row is None else [row]
+    shown = (st.session_state.get(table) or {}).get("selection", {}).get("rows", [])
+    if list(shown) != rows:
+        st.session_state[table] = {"selection": {"rows": rows}}
+        st.session_state[f"picked:{table}"] = None if row is None else selection(name)
+
+
+def _ids() -> dict[str, str]:
+    here, current = project(), run()
+    ids = {} if here is None else {"project": here.id}
+    return ids if current is None else {**ids, "run": current.id}
+
+
+def _wishes(key: str) -> tuple[str | None, ...]:
+    return (st.query_params.get(key), st.session_state.get(key))
+
+
+def _adopt_project_of(run_id: str) -> None:
+    try:
+        st.query_params["project"] = workspace().run(run_id).project_id
+    except (DataError, KeyError, ValueError):
+        return

@@ -1,0 +1,148 @@
+"""Data: bring labels in, see what is in them, keep projects tidy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from crowdcore import DataError
+from dashboard import health, intake, samples, state
+from dashboard.roleform import ROLE_WORDS
+from dashboard.text import count, escape_md, when
+
+if TYPE_CHECKING:
+    from crowdcore.workspace import Dataset, Project
+
+HERE, NEW = "This project", "New data"
+TABLE_ROWS = 10
+
+
+def draw_new() -> None:
+    """Take a file, or offer the samples."""
+    draft = intake.draft()
+    if draft is not None:
+        intake.review(draft)
+        return
+    st.subheader("Upload your labels", anchor=False)
+    intake.upload()
+    st.subheader("Or look at a sample", anchor=False)
+    samples.cards()
+
+
+def draw_project(project: Project) -> None:
+    """Show the project's data sets, the newest open."""
+    datasets = state.workspace().datasets(project.id)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.subheader(escape_md(project.name), anchor=False, width="stretch")
+        _settings(project)
+    if not datasets:
+        st.info("This project has no data yet. Add some under New data.")
+        return
+    chosen = _choose(datasets)
+    report = state.workspace().report(chosen.id)
+    st.caption(
+        f"{escape_md(chosen.name)} · added {when(chosen.created)} · "
+        f"fingerprint {chosen.fingerprint[:12]}"
+    )
+    intake.sizes(chosen, n_rows=report.n_rows if report is not None else None)
+    with st.container(horizontal=True):
+        if st.button("Run a method", type="primary", icon=":material/play_circle:"):
+            state.goto("run", data=chosen.id)
+    if report is not None:
+        st.subheader("Health", anchor=False)
+        health.show(report)
+        with st.expander("How the columns were read", icon=":material/view_column:"):
+            for role in ("layout", *ROLE_WORDS, "worker_columns"):
+                if reason := report.reasons.get(role):
+                    st.markdown(f"**{role.replace('_', ' ').capitalize()}**: {escape_md(reason)}")
+    _tables(chosen)
+
+
+def _choose(datasets: list[Dataset]) -> Dataset:
+    known = {one.id: one for one in datasets}
+    current = state.selection("data") or ""
+    current = current if current in known else datasets[0].id
+    if len(datasets) > 1:
+        state.choose(
+            "Data set",
+            {one.id: f"{one.label} · {when(one.created)}" for one in datasets},
+            current=current,
+            on_pick=lambda picked: state.select("data", picked),
+        )
+    return known[current]
+
+
+def _tables(dataset: Dataset) -> None:
+    """Show items or labels when asked to; a large table loads as it is scrolled."""
+    panel = st.expander(
+        "Look at the rows",
+        icon=":material/table_rows:",
+        key=f"rows:{dataset.id}",
+        on_change="rerun",
+    )
+    if not panel.open:
+        return
+    with panel:
+        kind = st.segmented_control(
+            "Table", ["Items", "Labels"], default="Items", key=f"table:{dataset.id}"
+        )
+        frame = _label_table(dataset.id) if kind == "Labels" else _item_table(dataset.id)
+        st.dataframe(frame, hide_index=True, height=400)
+
+
+@st.cache_resource(max_entries=4, show_spinner="Loading the table…")
+def _item_table(dataset_id: str) -> object:
+    return state.workspace().item_table(dataset_id)
+
+
+@st.cache_resource(max_entries=2, show_spinner="Loading the table…")
+def _label_table(dataset_id: str) -> object:
+    return state.workspace().label_table(dataset_id)
+
+
+def _settings(project: Project) -> None:
+    with st.popover("Rename", icon=":material/edit:", type="tertiary"):
+        name = st.text_input("Name", value=project.name, key=f"rename:{project.id}")
+        if st.button("Rename", key="rename", disabled=name.strip() == project.name):
+            try:
+                state.workspace().rename_project(project.id, name)
+            except DataError as error:
+                st.error(escape_md(error))
+            else:
+                st.rerun()
+    with st.popover("Delete", icon=":material/delete:", type="tertiary"):
+        workspace = state.workspace()
+        data = count(len(workspace.datasets(project.id)), "data set")
+        runs = count(len(workspace.runs(project.id)), "run")
+        st.write(f"The project, its {data} and {runs} go to the trash folder of the workspace.")
+        if st.button("Delete this project", icon=":material/delete:", key="delete_project"):
+            try:
+                workspace.delete_project(project.id)
+            except DataError as error:  # a run is still working
+                st.error(escape_md(error))
+            else:
+                state.remember_project(None)
+                st.rerun()
+
+
+st.title("Data", anchor=False)
+here = state.project()
+if here is None:
+    st.markdown(
+        "Bring in the labels that a crowd gave. crowdcore finds out what is true, "
+        "who can be trusted, and what is worth a second look."
+    )
+    draw_new()
+else:
+    view = st.segmented_control(
+        "View",
+        [HERE, NEW],
+        default=NEW if intake.draft() is not None else HERE,
+        label_visibility="collapsed",
+        key=f"view:{here.id}",
+    )
+    if view == NEW:
+        draw_new()
+    else:
+        draw_project(here)

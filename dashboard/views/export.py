@@ -1,0 +1,176 @@
+"""Export: take the truths, the workers or the cleaned labels along, with how they came about."""
+
+from __future__ import annotations
+
+import json
+import math
+from functools import partial
+from typing import TYPE_CHECKING, Any, get_args
+
+import streamlit as st
+
+from dashboard import exports, opening, reads, state
+from dashboard.text import count, escape_md
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from crowdcore.workspace import RunRow
+
+PREVIEW_ROWS = 20
+SAMPLE_ROWS = 500
+MOST_BYTES = 50_000_000
+"""A file above this is written to disk and streamed from there, not held in memory."""
+
+WHAT = {
+    "Truths": "One row an item: truth, confidence, number of labels, whether tied.",
+    "Workers": "One row a worker: accuracy with its interval, scores, verdict and evidence.",
+    "Cleaned labels": "One row a label that took part in the run, beside the truth of its item.",
+}
+FORMATS: dict[exports.Format, str] = {
+    "csv": "CSV for spreadsheets",
+    "csv-exact": "CSV, exact",
+    "parquet": "Parquet",
+    "jsonl": "JSON lines",
+}
+NOTES: dict[exports.Format, str] = {
+    "csv": "Text that a spreadsheet would run as a formula (it begins with = + - @) gets a "
+    "leading apostrophe; plain numbers stay as they are.",
+    "csv-exact": "Every cell exactly as in the data, for programs. Do not open it in a "
+    "spreadsheet if you do not trust the labels: a cell may be a formula.",
+    "parquet": "Exact values and types, small and quick to read for programs.",
+    "jsonl": "One JSON object a line, exact values.",
+}
+
+
+def draw() -> None:
+    run = opening.open_results("Export")
+    left, right = opening.side_by_side(2, 3)
+    with left:
+        kind, fmt = _choices(run)
+        frame = _frame(run.id, kind)
+        _download(run, kind, fmt, frame)
+        _provenance(run, kind, fmt, len(frame))
+    with right:
+        _preview(frame)
+
+
+def _choices(run: RunRow) -> tuple[exports.Kind, exports.Format]:
+    what = st.radio("What", list(WHAT), captions=list(WHAT.values()), key="export_what")
+    kind: exports.Kind = "truths"
+    if what == "Truths":
+        soft = st.toggle(
+            "With the probability of every class",
+            key="export_soft",
+            help="Adds a column p:<class> for each class, for training with soft labels.",
+        )
+        kind = "posteriors" if soft else "truths"
+    elif what == "Workers":
+        kind = "workers"
+    else:
+        kind = "labels"
+        if run.excluded:
+            out = count(len(run.excluded), "excluded worker")
+            st.caption(f"The labels of {out} are left out.")
+        else:
+            st.caption("No worker was excluded from this run, so every label is in it.")
+    fmt: exports.Format = st.selectbox(
+        "Format",
+        list(get_args(exports.Format)),
+        format_func=lambda one: FORMATS[one],
+        key="export_format",
+    )
+    st.caption(NOTES[fmt])
+    return kind, fmt
+
+
+@st.cache_resource(max_entries=4, show_spinner="Preparing the table …")
+def _frame(run_id: str, kind: exports.Kind) -> pd.DataFrame:
+    return exports.export_frame(state.workspace(), run_id, kind)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _bytes_expected(run_id: str, kind: exports.Kind, fmt: exports.Format) -> int:
+    """Guess a file's size from some rows."""
+    from crowdcore.io.writers import frame_bytes
+
+    frame = _frame(run_id, kind)
+    sample = frame.iloc[:: max(1, len(frame) // SAMPLE_ROWS)].head(SAMPLE_ROWS)
+    names = sample.select_dtypes("category").columns  # all categories would count, also unused
+    sample = sample.astype(dict.fromkeys(names, "str"))
+    return math.ceil(len(frame_bytes(sample, fmt)) / max(1, len(sample)) * len(frame))
+
+
+def _download(run: RunRow, kind: exports.Kind, fmt: exports.Format, frame: pd.DataFrame) -> None:
+    from crowdcore.io.writers import frame_bytes
+
+    size = _bytes_expected(run.id, kind, fmt)
+    name = exports.file_name(state.workspace(), run.id, kind, fmt)
+    words = f"{count(len(frame), 'row')}, about {_megabytes(size)}"
+    if size > MOST_BYTES and exports.available():
+        st.link_button(
+            "Download",
+            exports.export_url(run.id, kind, fmt),
+            type="primary",
+            icon=":material/download:",
+        )
+        st.caption(f"{words}. A file of this size is streamed from disk; it may take a moment.")
+        return
+    st.download_button(
+        "Download",
+        data=partial(frame_bytes, frame, fmt),
+        file_name=name,
+        mime=exports.media_type(fmt),
+        type="primary",
+        icon=":material/download:",
+        key=f"export_download_{kind}_{fmt}",
+        on_click="ignore",
+    )
+    st.caption(f"{escape_md(name)}: {words}.")
+
+
+def _provenance(run: RunRow, kind: exports.Kind, fmt: exports.Format, n_rows: int) -> None:
+    facts = provenance_of(run, kind, fmt, n_rows)
+    stem = exports.file_name(state.workspace(), run.id, kind, fmt).rsplit(".", 1)[0]
+    st.download_button(
+        "How it was made (JSON)",
+        data=json.dumps(facts, indent=2, ensure_ascii=False),
+        file_name=f"{stem}.provenance.json",
+        mime="application/json",
+        icon=":material/fingerprint:",
+        key=f"export_provenance_{kind}_{fmt}",
+        on_click="ignore",
+        help="Keep it beside the file: with the same data, these settings make the same truths.",
+    )
+    with st.expander("What it says"):
+        st.json(facts, expanded=1)
+
+
+def provenance_of(
+    run: RunRow, kind: exports.Kind, fmt: exports.Format, n_rows: int
+) -> dict[str, Any]:
+    """Return all that is needed to make the file again, and to trust it."""
+    dataset = state.workspace().dataset(run.dataset_id)
+    return {
+        "export": {"table": kind, "format": fmt, "rows": n_rows},
+        "project": state.workspace().project(run.project_id).name,
+        "data": {"name": dataset.name, "fingerprint": dataset.fingerprint},
+        "run": {"id": run.id, "number": run.number, **reads.provenance(run.id)},
+    }
+
+
+def _preview(frame: pd.DataFrame) -> None:
+    st.subheader("Preview", anchor=False)
+    shown = frame.head(PREVIEW_ROWS)
+    st.dataframe(shown, hide_index=True, height="content", alt="The first rows of the file")
+    if len(frame) > len(shown):
+        st.caption(f"The first {len(shown)} of {count(len(frame), 'row')}.")
+
+
+def _megabytes(size: int) -> str:
+    if size < 1_000_000:  # noqa: PLR2004  (a megabyte)
+        return f"{max(1, round(size / 1000)):,} kB"
+    return f"{size / 1_000_000:,.1f} MB"
+
+
+draw()

@@ -1,0 +1,211 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from crowdcore.io.samples import samples
+from crowdcore.workspace import Dataset, Workspace
+
+OpenPage = Callable[..., AppTest]
+
+LONG = b"""task,annotator,answer,expert
+1,ann,cat,cat
+1,bob,cat,cat
+2,ann,dog,
+2,bob,Dog,
+2,ann,dog,
+3,ann,cat,dog
+3,ann,dog,dog
+3,bob,dog,dog
+4,ann,cat,
+4,bob,cat,
+"""
+WIDE = b"""question,worker 1,worker 2,worker 3
+q1,yes,no,yes
+q2,no,no,
+q3,yes,yes,yes
+"""
+
+
+def upload(page: AppTest, name: str, content: bytes, key: str = "labels:0") -> AppTest:
+    page.file_uploader(key=key).upload(name, content, "text/csv").run()
+    assert not page.exception
+    return page
+
+
+def numbers(page: AppTest) -> dict[str, str]:
+    return {metric.label: metric.value for metric in page.metric}
+
+
+def test_an_empty_workspace_offers_an_upload_and_every_sample(open_page: OpenPage) -> None:
+    page = open_page()
+    assert page.file_uploader[0].label == "Labels file"
+    offered = {button.key for button in page.button}
+    assert offered >= {f"sample:{sample.id}" for sample in samples()}
+
+
+def test_a_sample_is_one_click_and_opens_with_runs_in_the_queue(
+    home: Workspace, open_page: OpenPage
+) -> None:
+    page = open_page()
+    page.button(key="sample:digits").click().run()
+    (project,) = home.projects()
+    assert project.sample == "digits"
+    assert page.query_params["project"] == project.id
+    assert {run.method for run in home.runs(project.id)} == {"mv", "ds"}
+    assert not page.exception
+
+
+def test_a_long_file_is_understood_counted_and_saved(home: Workspace, open_page: OpenPage) -> None:
+    page = upload(open_page(), "pets_round-2.csv", LONG)
+    roles = {box.label: box.value for box in page.selectbox}
+    assert roles["Item"] == "task"
+    assert roles["Worker"] == "annotator"
+    assert roles["Label"] == "answer"
+    assert roles["Gold"] == "expert"
+    assert numbers(page)["Rows"] == "10"
+    assert numbers(page)["Items"] == "4"
+    assert numbers(page)["Workers"] == "2"
+    page.text_input(key="name:1").set_value("My pets")
+    page.button(key="create").click().run()
+    (project,) = home.projects()
+    (dataset,) = home.datasets(project.id)
+    assert (project.name, dataset.name) == ("My pets", "pets_round-2.csv")
+    assert (dataset.n_items, dataset.n_workers, dataset.n_gold) == (4, 2, 2)
+    assert page.title[0].value == "Run"
+    assert page.query_params["project"] == project.id
+
+
+def test_a_role_can_be_overridden(home: Workspace, open_page: OpenPage) -> None:
+    page = upload(open_page(), "pets.csv", LONG)
+    page.selectbox(key="role:1:long:gold").set_value(None).run()
+    assert "Gold answers" not in numbers(page)
+    page.selectbox(key="role:1:long:label").select("expert").run()
+    assert numbers(page)["Labels"] == "4"
+    page.button(key="create").click().run()
+    dataset = home.datasets(home.projects()[0].id)[0]
+    report = home.report(dataset.id)
+    assert report is not None
+    assert report.roles.label == "expert"
+
+
+def test_a_role_without_a_column_is_a_sentence(open_page: OpenPage) -> None:
+    page = upload(open_page(), "pets.csv", LONG)
+    page.selectbox(key="role:1:long:worker").set_value(None).run()
+    assert "who gave the label" in page.error[0].value
+    assert not page.metric
+
+
+def test_a_wide_file_is_read_by_its_worker_columns(open_page: OpenPage) -> None:
+    page = upload(open_page(), "answers.csv", WIDE)
+    assert page.multiselect[0].value == ["worker 1", "worker 2", "worker 3"]
+    assert numbers(page)["Labels"] == "8"
+    page.multiselect[0].unselect("worker 3").run()
+    assert numbers(page)["Workers"] == "2"
+
+
+def test_a_fix_is_one_click_and_changes_the_counts(home: Workspace, open_page: OpenPage) -> None:
+    page = upload(open_page(), "pets.csv", LONG)
+    assert numbers(page)["Classes"] == "3"
+    page.checkbox(key="clean:1:spellings:spellings:all").check().run()
+    assert numbers(page)["Classes"] == "2"
+    before = numbers(page)["Labels"]
+    page.radio(key="clean:1:contradictions:contradictions").set_value("drop").run()
+    assert int(numbers(page)["Labels"]) < int(before)
+    page.button(key="create").click().run()
+    data = home.load_data(home.datasets(home.projects()[0].id)[0].id)
+    assert data.classes == ("cat", "dog")
+
+
+def test_a_gold_file_and_its_removal_change_what_is_read(open_page: OpenPage) -> None:
+    page = upload(open_page(), "answers.csv", WIDE)
+    upload(page, "gold.csv", b"item,gold\nq1,yes\nq2,no\n", key="gold:1")
+    assert numbers(page)["Gold answers"] == "2"
+    page.button(key="remove:gold").click().run()
+    assert "Gold answers" not in numbers(page)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("empty.csv", b""),
+        ("header.csv", b"item,worker,label\n"),
+        ("picture.png", b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"),
+        ("broken.json", b'[{"item": 1,'),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_a_sentence_not_a_traceback(
+    name: str, content: bytes, home: Workspace, open_page: OpenPage
+) -> None:
+    page = upload(open_page(), name, content)
+    assert page.error
+    assert not home.projects()
+    assert not page.metric
+
+
+def test_text_from_a_file_never_becomes_markdown(open_page: OpenPage) -> None:
+    evil = "![x](http://evil.example/a.png)"
+    page = upload(open_page(), f"{evil}.csv", LONG.replace(b"annotator", evil.encode()))
+    said = [*page.markdown, *page.caption, *page.error, *page.subheader]
+    assert all(evil not in str(part.value) for part in said)
+
+
+def test_a_draft_survives_a_visit_to_another_page(dataset: Dataset, open_page: OpenPage) -> None:
+    page = open_page()
+    page.button_group(key=f"view:{dataset.project_id}").set_value("New data").run()
+    upload(page, "answers.csv", WIDE)
+    page.switch_page("views/run.py").run()
+    page.switch_page("views/data.py").run()
+    assert numbers(page)["Labels"] == "8"
+
+
+def test_new_data_can_join_the_open_project(
+    home: Workspace, dataset: Dataset, open_page: OpenPage
+) -> None:
+    page = open_page()
+    page.button_group(key=f"view:{dataset.project_id}").set_value("New data").run()
+    upload(page, "answers.csv", WIDE)
+    page.button(key="add").click().run()
+    assert [one.name for one in home.datasets(dataset.project_id)] == ["answers.csv", "pets.csv"]
+    page.switch_page("views/data.py").run()
+    assert numbers(page)["Labels"] == "8"
+    page.selectbox(key="choose:Data set").select(dataset.id).run()
+    assert numbers(page)["Labels"] == "60"
+
+
+def test_a_project_can_be_renamed_but_not_to_a_taken_name(
+    home: Workspace, dataset: Dataset, open_page: OpenPage
+) -> None:
+    home.create_project("Taken")
+    page = open_page("data", project=dataset.project_id)
+    box = f"rename:{dataset.project_id}"
+    page.text_input(key=box).set_value("Taken").run()
+    page.button(key="rename").click().run()
+    assert "already a project" in page.error[0].value
+    page.text_input(key=box).set_value("Animals").run()
+    page.button(key="rename").click().run()
+    assert home.project(dataset.project_id).name == "Animals"
+
+
+def test_a_deleted_project_goes_to_the_trash_and_another_opens(
+    home: Workspace, dataset: Dataset, open_page: OpenPage
+) -> None:
+    other = home.create_project("Other")
+    page = open_page("data", project=dataset.project_id)
+    page.button(key="delete_project").click().run()
+    assert [project.id for project in home.projects()] == [other.id]
+    assert any((home.root / "trash").iterdir())
+    assert page.query_params["project"] == other.id
+    assert not page.exception
+
+
+def test_a_project_with_a_waiting_run_is_not_deleted_and_says_why(
+    home: Workspace, dataset: Dataset, open_page: OpenPage
+) -> None:
+    home.queue(dataset.id, "mv")
+    page = open_page()
+    page.button(key="delete_project").click().run()
+    assert "Stop it first" in page.error[0].value
+    assert home.projects()

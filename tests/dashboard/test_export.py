@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import io
+import json
+from typing import get_args
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from crowdcore import CrowdData
+from crowdcore.io.writers import frame_bytes
+from crowdcore.workspace import Dataset, Workspace
+from dashboard import exports
+from tests.dashboard.results import everything_said, open_view, pets, save_run
+
+
+def read(content: bytes, fmt: exports.Format) -> pd.DataFrame:
+    file = io.BytesIO(content)
+    if fmt == "parquet":
+        return pd.read_parquet(file)
+    if fmt == "jsonl":
+        return pd.read_json(file, lines=True, dtype=False)
+    return pd.read_csv(file, keep_default_na=False)
+
+
+def preview_of(page: AppTest) -> pd.DataFrame:
+    frame: pd.DataFrame = page.dataframe[0].value
+    return frame
+
+
+def test_without_a_project_the_page_says_where_to_begin(home: Workspace) -> None:
+    assert open_view("export").subheader[0].value == "There is no project yet"
+
+
+def test_without_a_run_there_is_nothing_to_export(dataset: Dataset) -> None:
+    page = open_view("export")
+    assert page.subheader[0].value == "No run has finished yet"
+    assert not page.get("download_button")
+
+
+def test_truths_come_hard_by_default_and_with_probabilities_on_demand(home: Workspace) -> None:
+    save_run(home, pets())
+    page = open_view("export")
+    assert list(preview_of(page)) == ["item", "truth", "confidence", "n_labels", "tied"]
+    assert len(preview_of(page)) == 20
+    assert any("The first 20 of 21 rows" in one.value for one in page.caption)
+    page.toggle(key="export_soft").set_value(True).run()
+    assert list(preview_of(page))[-2:] == ["p:cat", "p:dog"]
+    assert not page.exception
+
+
+def test_cleaned_labels_leave_out_excluded_workers_and_add_the_truth(home: Workspace) -> None:
+    run = save_run(home, pets(), excluded=["turned"])
+    page = open_view("export")
+    page.radio(key="export_what").set_value("Cleaned labels").run()
+    assert "1 excluded worker" in everything_said(page)
+    frame = exports.export_frame(home, run.id, "labels")
+    assert len(frame) == 81
+    assert "turned" not in set(frame["worker"])
+    truths = home.truths(run.id).set_index("item")["truth"]
+    assert (frame["truth"].astype(str) == frame["item"].astype(str).map(truths)).all()
+
+
+def test_every_choice_of_what_and_how_has_a_download(home: Workspace) -> None:
+    save_run(home, pets())
+    page = open_view("export")
+    for what in ("Truths", "Workers", "Cleaned labels"):
+        page.radio(key="export_what").set_value(what)
+        for fmt in get_args(exports.Format):
+            page.selectbox(key="export_format").set_value(fmt).run()
+            assert not page.exception
+            labels = [one.label for one in page.get("download_button")]
+            assert labels == ["Download", "How it was made (JSON)"]
+
+
+def test_the_page_says_that_formulas_are_neutralised(home: Workspace) -> None:
+    save_run(home, pets())
+    assert "leading apostrophe" in everything_said(open_view("export"))
+
+
+@pytest.mark.parametrize("fmt", get_args(exports.Format))
+@pytest.mark.parametrize("kind", get_args(exports.Kind))
+def test_an_export_reads_back_as_what_was_saved(
+    home: Workspace, kind: exports.Kind, fmt: exports.Format
+) -> None:
+    run = save_run(home, pets())
+    frame = exports.export_frame(home, run.id, kind)
+    back = read(frame_bytes(frame, fmt), fmt)
+    assert list(back) == list(frame)
+    for name in frame:
+        want = frame[name]
+        if pd.api.types.is_numeric_dtype(want):
+            got = pd.to_numeric(back[name], errors="coerce")
+            assert got.to_numpy(float) == pytest.approx(
+                want.to_numpy(float), nan_ok=True, abs=1e-12
+            )
+        else:
+            assert back[name].astype(str).tolist() == want.astype(str).tolist()
+
+
+def test_formulas_are_neutralised_for_spreadsheets_and_exact_for_programs(home: Workspace) -> None:
+    data = CrowdData.from_triples([("=1+1", "@w", "-1"), ("=1+1", "x", "-1")])
+    frame = exports.export_frame(home, save_run(home, data, "mv").id, "truths")
+    safe = read(frame_bytes(frame, "csv"), "csv")
+    exact = read(frame_bytes(frame, "csv-exact"), "csv-exact")
+    assert safe["item"].tolist() == ["'=1+1"]
+    assert exact["item"].tolist() == ["=1+1"]
+    assert safe["truth"].astype(str).tolist() == ["-1"]  # a plain number stays one
+
+
+def test_how_it_was_made_is_told_in_full(home: Workspace) -> None:
+    run = save_run(home, pets(), excluded=["turned"], max_iter=17)
+    page = open_view("export")
+    facts = json.loads(page.json[0].value)
+    assert facts["data"]["fingerprint"] == pets().fingerprint
+    assert facts["run"]["method"] == "ds"
+    assert facts["run"]["params"]["max_iter"] == 17
+    assert facts["run"]["seed"] == run.seed
+    assert facts["run"]["excluded"] == ["turned"]
+    assert {"version", "torch"} <= set(facts["run"])
+    assert facts["export"] == {"table": "truths", "format": "csv", "rows": 21}
+
+
+def test_a_big_file_is_streamed_from_the_servers_own_route(
+    home: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = save_run(
+        home, CrowdData.from_triples([(f"i{i}", "w", "a" * 1_000) for i in range(60_000)]), "mv"
+    )
+    monkeypatch.setenv(exports.SERVED, "1")
+    page = open_view("export")
+    (link,) = page.get("link_button")
+    assert link.proto.url == exports.export_url(run.id, "truths", "csv")
+    assert [one.label for one in page.get("download_button")] == ["How it was made (JSON)"]
+    monkeypatch.delenv(exports.SERVED)
+    page.run()  # `streamlit run` has no such route: then the button has to do
+    assert not page.get("link_button")
+
+
+def test_data_never_reach_markdown_unescaped(home: Workspace) -> None:
+    beacon = "![x](http://evil.example/p.png)"
+    save_run(home, pets(), project=f"P {beacon}")
+    said = everything_said(open_view("export"))
+    assert "evil" in said
+    assert "![" not in said
