@@ -16,7 +16,7 @@ from crowdcore.run import Device, Run
 
 if TYPE_CHECKING:
     from crowdcore.labels import Labels
-    from crowdcore.result import Estimate, Result
+    from crowdcore.result import Beliefs, Estimate, Result
 
 Role = Literal["aggregate", "complete"]
 
@@ -124,12 +124,12 @@ class Method:
         run: Run | None = None,
         seed: int = 0,
         device: Device = "auto",
-        warm_start: Result | None = None,
+        warm_start: Beliefs | None = None,
         **params: Any,
     ) -> Result:
         """Infer the truths. Settings are checked first, the result last.
 
-        `warm_start` is an earlier result, of the same or of similar data, to begin from.
+        `warm_start` is what an earlier result believes, of the same or of similar data.
         """
         config = self.configure(params)
         use_gold = bool(getattr(config, "use_gold", False))
@@ -148,7 +148,7 @@ class Method:
         cuda = [torch.cuda.current_device()] if run.device.type == "cuda" else []
         with torch.random.fork_rng(devices=cuda):
             torch.manual_seed(run.seed)
-            posterior = None if warm_start is None else warm_start.posterior_for(data)
+            posterior = None if warm_start is None else warm_start.about(data)
             labels = Labels(data, run.device, use_gold=use_gold, start=posterior)
             estimate = self.function(labels, config, run)
         result = Result.checked(
@@ -167,7 +167,7 @@ class Method:
         plain = {**config.model_dump(), "calibrate": "off"}
 
         def refit(less: CrowdData) -> Result:
-            return self.fit(less, run=run.part("Calibration"), warm_start=result, **plain)
+            return self.fit(less, run=run.part("Calibration"), warm_start=result.beliefs, **plain)
 
         return calibrated(result, config.calibrate, refit, np.random.default_rng(run.seed))
 

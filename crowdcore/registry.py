@@ -13,7 +13,7 @@ from typing import Any
 from crowdcore import methods as home
 from crowdcore.data import CrowdData, DataError
 from crowdcore.method import Method
-from crowdcore.result import Result
+from crowdcore.result import Beliefs, Result
 from crowdcore.run import Device, Run
 
 
@@ -49,7 +49,7 @@ def fit(
     run: Run | None = None,
     seed: int = 0,
     device: Device = "auto",
-    warm_start: Result | None = None,
+    warm_start: Beliefs | None = None,
     **params: Any,
 ) -> Result:
     """Run the method called `name` on the data, from an earlier result if there is one."""

@@ -32,6 +32,31 @@ class ResultError(RuntimeError):
     """A method broke its promise; this is a bug in the method, not in the data."""
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Beliefs:
+    """What an earlier result held of some items, by name; a fit can begin from it."""
+
+    items: tuple[str, ...]
+    classes: tuple[str, ...]
+    posterior: Floats  # [N, K]
+
+    def about(self, data: CrowdData) -> Floats:
+        """The posterior for these data [N, K], matched by name; vote shares for new items."""
+        votes = data.votes + 1e-3
+        posterior: Floats = votes / votes.sum(1, keepdims=True)
+        here = {name: index for index, name in enumerate(self.items)}
+        old = np.array([here.get(name, UNKNOWN) for name in data.items])
+        columns = {name: index for index, name in enumerate(self.classes)}
+        classes = np.array([columns.get(name, UNKNOWN) for name in data.classes])
+        known = np.zeros((int((old != UNKNOWN).sum()), data.n_classes))
+        shared = np.flatnonzero(classes != UNKNOWN)
+        known[:, shared] = self.posterior[old[old != UNKNOWN]][:, classes[shared]]
+        total = known.sum(1, keepdims=True)
+        rows = np.where(total > 0, known / np.where(total > 0, total, 1), 1 / data.n_classes)
+        posterior[old != UNKNOWN] = rows
+        return posterior
+
+
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
     """What a method infers, as tensors or arrays, in the order of the codes."""
@@ -42,6 +67,7 @@ class Estimate:
     worker_scores: Mapping[str, Tensor | Floats] = field(default_factory=dict)  # name -> [W]
     item_scores: Mapping[str, Tensor | Floats] = field(default_factory=dict)  # name -> [N]
     artefacts: Mapping[str, Any] = field(default_factory=dict)
+    members: tuple[Result, ...] = ()  # results of methods that this one is made of
     notes: tuple[str, ...] = ()  # sentences that a reader of the result must see
 
 
@@ -101,6 +127,7 @@ class Result:
     artefacts: dict[str, Any]
     history: list[dict[str, float | str]]
     provenance: Provenance
+    members: tuple[Result, ...] = ()
 
     @classmethod
     def checked(
@@ -157,6 +184,7 @@ class Result:
                 used_gold=used_gold,
                 notes=estimate.notes,
             ),
+            members=estimate.members,
         )
 
     @property
@@ -174,21 +202,11 @@ class Result:
         correct = int((truth == self.data.gold[known]).sum())
         return Score(n=len(truth), correct=correct, undecided=int((truth == UNKNOWN).sum()))
 
-    def posterior_for(self, data: CrowdData) -> Floats:
-        """The posterior for other data [N, K], matched by name; vote shares for new items."""
-        votes = data.votes + 1e-3
-        posterior: Floats = votes / votes.sum(1, keepdims=True)
-        here = {name: index for index, name in enumerate(self.data.items)}
-        old = np.array([here.get(name, UNKNOWN) for name in data.items])
-        columns = {name: index for index, name in enumerate(self.data.classes)}
-        classes = np.array([columns.get(name, UNKNOWN) for name in data.classes])
-        known = np.zeros((int((old != UNKNOWN).sum()), data.n_classes))
-        shared = np.flatnonzero(classes != UNKNOWN)
-        known[:, shared] = self.posterior[old[old != UNKNOWN]][:, classes[shared]]
-        total = known.sum(1, keepdims=True)
-        rows = np.where(total > 0, known / np.where(total > 0, total, 1), 1 / data.n_classes)
-        posterior[old != UNKNOWN] = rows
-        return posterior
+    @property
+    def beliefs(self) -> Beliefs:
+        """What a later fit can begin from."""
+        data = self.data
+        return Beliefs(items=data.items, classes=data.classes, posterior=self.posterior)
 
     def truths(self) -> pd.DataFrame:
         """One row an item: truth, confidence, number of labels, whether tied, and `p:` columns."""

@@ -34,8 +34,8 @@ def draw(
     rows = confusion[worker, truth[item]].cumsum(1)
     label = (rng.random(len(item))[:, None] > rows).sum(1).clip(max=n_classes - 1)
     return CrowdData(
-        item=item,
-        worker=worker,
+        item=item.astype(np.int32),
+        worker=worker.astype(np.int32),
         label=label,
         items=tuple(f"i{i}" for i in range(len(truth))),
         workers=tuple(f"w{w}" for w in range(n_workers)),

@@ -69,7 +69,10 @@ def test_a_warm_start_reaches_the_same_fixed_point_in_fewer_steps(name: str) -> 
     fewer = data.without_workers([data.workers[3]])
     settings = {"tol": 1e-10, "max_iter": 5000}
     first = fit(data, name, **settings)
-    cold, warm = fit(fewer, name, **settings), fit(fewer, name, warm_start=first, **settings)
+    cold, warm = (
+        fit(fewer, name, **settings),
+        fit(fewer, name, warm_start=first.beliefs, **settings),
+    )
     np.testing.assert_allclose(warm.posterior, cold.posterior, atol=1e-3)
     assert warm.provenance.steps < cold.provenance.steps
 
@@ -77,6 +80,6 @@ def test_a_warm_start_reaches_the_same_fixed_point_in_fewer_steps(name: str) -> 
 def test_an_earlier_result_is_matched_by_name() -> None:
     first = fit(CrowdData.from_triples([("a", "w", "x"), ("b", "w", "y")]), "mv")
     other = CrowdData.from_triples([("c", "w", "z"), ("b", "w", "x"), ("b", "v", "y")])
-    posterior = first.posterior_for(other)
+    posterior = first.beliefs.about(other)
     assert posterior[1].tolist() == [0, 1, 0]
     assert posterior[0].argmax() == 2

@@ -87,7 +87,8 @@ def _fit(workspace: Workspace, run_id: str) -> None:
         watch=reporter.watch,
         should_stop=lambda: reporter.stopped,
     )
-    result = get_method(row.method).fit(data, run=run, **row.params)
+    warm = None if row.warm_from is None else workspace.beliefs(row.warm_from)
+    result = get_method(row.method).fit(data, run=run, warm_start=warm, **row.params)
     reporter.stage("Judging the workers")
     workspace.save_result(run_id, result)
 

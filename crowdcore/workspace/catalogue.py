@@ -47,6 +47,7 @@ CREATE TABLE run (
   metrics TEXT NOT NULL DEFAULT '{}', error TEXT NOT NULL DEFAULT '',
   created TEXT NOT NULL, started TEXT, finished TEXT,
   seconds REAL, accuracy REAL, n_tied INTEGER,
+  warm_from TEXT, member_of TEXT,
   UNIQUE (project_id, number)
 );
 CREATE INDEX run_by_status ON run (status);

@@ -176,3 +176,10 @@ def _columns(path: Path) -> dict[str, Any]:
     # partitioning=None: folder names must never become columns.
     table = pq.read_table(path, partitioning=None)
     return dict(zip(table.column_names, table.columns, strict=True))
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """Read a whole Parquet file."""
+    import pandas as pd
+
+    return pd.read_parquet(path, partitioning=None)

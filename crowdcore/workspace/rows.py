@@ -89,6 +89,8 @@ class RunRow:
     seconds: float | None = None  # of the fit itself
     accuracy: float | None = None  # against gold
     n_tied: int | None = None
+    warm_from: str | None = None  # the run whose result it begins from
+    member_of: str | None = None  # the run that it is a part of
 
     @property
     def active(self) -> bool:

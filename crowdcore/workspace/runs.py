@@ -9,10 +9,11 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
+from crowdcore.data import DataError
 from crowdcore.run import Progress
-from crowdcore.workspace.catalogue import Catalogue, now
+from crowdcore.workspace.catalogue import Catalogue, insert, new_id, now
 from crowdcore.workspace.resultfiles import read_summary
 
 RESULT = "result"
@@ -33,6 +34,20 @@ class Active:
     cancel: bool
     pid: int | None
     pid_started: float | None
+
+
+def add(catalogue: Catalogue, root: Path, values: dict[str, Any]) -> str:
+    """Write a new run's row, numbered within its project, and make its folder; return its id."""
+    run_id = new_id()
+    (root / "runs" / run_id).mkdir(mode=0o700)
+    query = "UPDATE project SET runs_made = runs_made + 1 WHERE id = ? RETURNING runs_made"
+    with catalogue.write() as db:
+        counted = db.execute(query, [values["project_id"]]).fetchall()
+        if not counted:
+            raise DataError("The project of these data has been deleted")
+        number = counted[0]["runs_made"]
+        insert(db, "run", {"id": run_id, "number": number, "created": now(), **values})
+    return run_id
 
 
 def active(catalogue: Catalogue) -> list[Active]:

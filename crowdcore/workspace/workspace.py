@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from crowdcore.io.health import HealthReport
     from crowdcore.method import Method
-    from crowdcore.result import Result
+    from crowdcore.result import Beliefs, Result
 
 LONGEST_NAME = 200
 LARGEST_SEED = 2**63 - 1
@@ -175,8 +175,12 @@ class Workspace:
         seed: int = 0,
         device: str = "auto",
         excluded: Sequence[str] = (),
+        warm_from: str | None = None,
     ) -> RunRow:
-        """Line up a fit, after checking all that can be checked before it runs."""
+        """Line up a fit, after checking all that can be checked before it runs.
+
+        `warm_from` is a finished run of the same project to begin from.
+        """
         from crowdcore.registry import get_method
 
         dataset, found = self.dataset(dataset_id), get_method(method)
@@ -188,26 +192,24 @@ class Workspace:
         if not 0 <= seed <= LARGEST_SEED:
             raise DataError(f"The seed is a whole number from 0 to 2^63 - 1, not {seed}")
         excluded = self._checked_workers(dataset.id, excluded)
-        values = {
-            "id": new_id(),
-            "project_id": dataset.project_id,
-            "dataset_id": dataset.id,
-            "method": found.id,
-            "title": found.title,
-            "params": json.dumps(config.model_dump(mode="json")),
-            "seed": int(seed),
-            "device": device,
-            "excluded": json.dumps(excluded),
-            "created": now(),
-        }
-        self.run_folder(str(values["id"])).mkdir(mode=0o700)
-        with self.catalogue.write() as db:
-            query = "UPDATE project SET runs_made = runs_made + 1 WHERE id = ? RETURNING runs_made"
-            counted = db.execute(query, [dataset.project_id]).fetchall()
-            if not counted:
-                raise DataError("The project of these data has been deleted")
-            insert(db, "run", {**values, "number": counted[0]["runs_made"]})
-        return self.run(str(values["id"]))
+        if warm_from is not None:
+            self._checked_start(warm_from, dataset.project_id)
+        run_id = runs.add(
+            self.catalogue,
+            self.root,
+            {
+                "project_id": dataset.project_id,
+                "dataset_id": dataset.id,
+                "method": found.id,
+                "title": found.title,
+                "params": json.dumps(config.model_dump(mode="json")),
+                "seed": int(seed),
+                "device": device,
+                "excluded": json.dumps(excluded),
+                "warm_from": warm_from,
+            },
+        )
+        return self.run(run_id)
 
     def runs(self, project_id: str) -> list[RunRow]:
         """List the runs of a project, newest first."""
@@ -267,18 +269,27 @@ class Workspace:
         with folders.whole_folder(folder / runs.RESULT, scratch=self.root / "runs") as scratch:
             resultfiles.write_result(result, scratch)
         runs.complete(self.catalogue, run_id, folder)
+        for member in result.members:
+            self._save_member(row, member)
 
     def load_result(self, run_id: str) -> Result:
         """Read a run's result, equal to the one that was saved."""
         return resultfiles.read_result(self._result_folder(run_id), self.run_data(run_id))
 
+    def beliefs(self, run_id: str) -> Beliefs | None:
+        """What a run's result holds of its items, to begin from; None if it is gone."""
+        try:
+            return self.load_result(run_id).beliefs
+        except DataError:
+            return None  # deleted since: the fit begins from nothing, and takes longer
+
     def truths(self, run_id: str) -> pd.DataFrame:
         """Read the table of truths, one row an item."""
-        return _read_table(self._result_folder(run_id) / "truths.parquet")
+        return datafiles.read_table(self._result_folder(run_id) / "truths.parquet")
 
     def workers(self, run_id: str) -> pd.DataFrame:
         """Read the table of workers, with their verdicts."""
-        return _read_table(self._result_folder(run_id) / "workers.parquet")
+        return datafiles.read_table(self._result_folder(run_id) / "workers.parquet")
 
     def confusion(self, run_id: str) -> Floats:
         """Read the workers' confusion matrices [W, true, given]; the audit's, if need be."""
@@ -316,6 +327,35 @@ class Workspace:
         for path in (self.root / "trash").iterdir():
             shutil.rmtree(path, ignore_errors=True)
 
+    def _save_member(self, whole: RunRow, member: Result) -> None:
+        """Save a part of a result as a run of its own, as if it had been queued alone."""
+        facts = member.provenance
+        run_id = runs.add(
+            self.catalogue,
+            self.root,
+            {
+                "project_id": whole.project_id,
+                "dataset_id": whole.dataset_id,
+                "method": facts.method,
+                "title": facts.title,
+                "params": json.dumps(facts.params),
+                "seed": facts.seed,
+                "device": whole.device,
+                "excluded": json.dumps(whole.excluded),
+                "warm_from": whole.warm_from,
+                "member_of": whole.id,
+                "status": "lost",  # until its result is there
+                "error": "The pool that this run is a part of ended before it was saved.",
+                "started": now(),
+            },
+        )
+        self.save_result(run_id, member)
+
+    def _checked_start(self, run_id: str, project_id: str) -> None:
+        start = self.run(run_id)
+        if start.status != "done" or start.project_id != project_id:
+            raise DataError("A run can begin only from a finished run of the same project")
+
     def _data_folder(self, dataset_id: str) -> Path:
         return self.root / "data" / checked_id(dataset_id, "data set")
 
@@ -349,12 +389,6 @@ class Workspace:
     def _rows(self, query: str, *values: Any) -> list[sqlite3.Row]:
         with self.catalogue.read() as db:
             return db.execute(query, values).fetchall()
-
-
-def _read_table(path: Path) -> pd.DataFrame:
-    import pandas as pd
-
-    return pd.read_parquet(path, partitioning=None)
 
 
 def _checked_name(name: str) -> str:

@@ -272,3 +272,33 @@ def test_reading_everything_imports_no_torch(workspace: Workspace, dataset: Data
         print("torch" in sys.modules)
     """
     assert run_python(code, workspace.root, row.id, dataset.id).strip() == "False"
+
+
+def test_the_members_of_a_pool_become_runs_of_their_own(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path)
+    data = golden_crowd()
+    dataset = workspace.add_data(workspace.create_project("Pool").id, data, name="labels.csv")
+    pool = workspace.queue(dataset.id, "auto")
+    result = fit(data, "auto")
+    workspace.save_result(pool.id, result)
+    members = [row for row in workspace.runs(dataset.project_id) if row.member_of == pool.id]
+    assert {row.method for row in members} == {one.provenance.method for one in result.members}
+    assert all(row.status == "done" for row in members)
+    for row in members:
+        alone = fit(data, row.method, **row.params)
+        np.testing.assert_allclose(workspace.load_result(row.id).posterior, alone.posterior)
+
+
+def test_a_run_can_begin_only_from_a_finished_one_of_its_project(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path)
+    data = golden_crowd()
+    dataset = workspace.add_data(workspace.create_project("One").id, data, name="labels.csv")
+    first = workspace.queue(dataset.id, "ds")
+    with pytest.raises(DataError, match="finished run of the same project"):
+        workspace.queue(dataset.id, "ds", warm_from=first.id)
+    workspace.save_result(first.id, fit(data, "ds"))
+    again = workspace.queue(dataset.id, "ds", warm_from=first.id)
+    assert workspace.run(again.id).warm_from == first.id
+    beliefs = workspace.beliefs(first.id)
+    assert beliefs is not None
+    np.testing.assert_allclose(beliefs.about(data), fit(data, "ds").posterior)

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from crowdcore.method import GoldConfig, method
-from crowdcore.result import Estimate
+from crowdcore.result import Estimate, Result
 
 if TYPE_CHECKING:
     from crowdcore.labels import Labels
@@ -50,17 +50,27 @@ def auto(labels: Labels, cfg: AutoConfig, run: Run) -> Estimate:
     from crowdcore.registry import get_method
 
     begun = time.perf_counter()
-    estimates: dict[str, Estimate] = {}
+    results: list[Result] = []
     for step in run.loop(len(MEMBERS), "Members"):
         name, params = MEMBERS[step]
-        member = get_method(name)
-        part = run.part(member.title)
-        estimates[name] = member.function(labels, member.configure(params), part)
+        member, since = get_method(name), time.perf_counter()
+        config, part = member.configure({**params, "use_gold": labels.use_gold}), run.part(name)
+        results.append(
+            Result.checked(
+                member.function(labels, config, part),
+                data=labels.data,
+                method=member,
+                config=config,
+                run=part,
+                began=since,
+                used_gold=labels.use_gold,
+            )
+        )
         run.log(seconds=time.perf_counter() - begun)
         if time.perf_counter() - begun > cfg.budget:
             break
     run.converged = True
-    posteriors = [torch.as_tensor(one.posterior).to(labels.dtype) for one in estimates.values()]
+    posteriors = [labels.tensor(one.posterior, labels.dtype) for one in results]
     scores = torch.stack([one.clamp(min=FLOOR).log() for one in posteriors]).mean(0)
     posterior, _ = em.normalise(labels, scores)
     counts = em.given_counts(labels, posterior)
@@ -69,9 +79,9 @@ def auto(labels: Labels, cfg: AutoConfig, run: Run) -> Estimate:
     agree = [[float((a == b).double().mean()) for b in truths[1:]] for a in truths[1:]]
     disputed = int((unlike > 0).sum())
     members = {
-        "names": list(estimates),
-        "titles": [get_method(name).title for name in estimates],
-        "skipped": [name for name, _ in MEMBERS if name not in estimates],
+        "names": [one.provenance.method for one in results],
+        "titles": [one.provenance.title for one in results],
+        "skipped": [name for name, _ in MEMBERS[len(results) :]],
         "agreement": np.array(agree),
     }
     return Estimate(
@@ -79,6 +89,7 @@ def auto(labels: Labels, cfg: AutoConfig, run: Run) -> Estimate:
         confusion=em.rows_of(counts, 0.01),
         item_scores={"members_against": unlike},
         artefacts={"members": members},
+        members=tuple(results),
         notes=tuple(_notes(labels, members, disputed)),
     )
 
