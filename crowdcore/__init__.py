@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from crowdcore.registry import fit, get_method
     from crowdcore.result import Result
     from crowdcore.run import Cancelled, Progress, Run
-    from crowdcore.simulate import simulate
+    from crowdcore.simulation import simulate
 
 _HOMES = {
     "Cancelled": "crowdcore.run",
@@ -26,7 +26,7 @@ _HOMES = {
     "fit": "crowdcore.registry",
     "get_method": "crowdcore.registry",
     "read_labels": "crowdcore.io.labels",
-    "simulate": "crowdcore.simulate",
+    "simulate": "crowdcore.simulation",
 }
 
 __all__ = [

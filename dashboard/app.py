@@ -23,10 +23,9 @@ results = [
 share = [st.Page("views/export.py", title="Export", icon=":material/download:")]
 page = st.navigation({"Prepare": prepare, "Results": results, "Share": share})
 
-if warning := state.lost_link():
-    st.toast(warning, icon=":material/link_off:", duration="long")
-state.settle(pin_run=page not in prepare)
-sidebar.draw()
+if problem := state.settle(pin_run=page not in prepare):
+    st.toast(problem, icon=":material/link_off:", duration="long")
+sidebar.draw(start)
 if not start.is_alive() and not startup.wake_jobs(state.workspace()):
     st.error(
         "The process that runs methods could not be started, so queued runs wait. "

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from crowdcore.audit.items import DISPUTED, UNSURE
 from dashboard import reads, state
 from dashboard.paging import PAGE_ROWS, chosen_row, page_of
-from dashboard.text import percent, percents
+from dashboard.text import escape_md, percent, percents
 
 if TYPE_CHECKING:
     from crowdcore.workspace import RunRow
@@ -103,17 +103,17 @@ def _flags(frame: pd.DataFrame) -> list[list[str]]:
 
 def _columns(run: RunRow) -> dict[str, Any]:
     column = st.column_config
-    classes = ", ".join(reads.result(run.id).data.classes)
+    classes = escape_md(", ".join(reads.result(run.id).data.classes[:MOST_BARS]), limit=300)
     names = {name: f"detail:{name}" for name in reads.details(run.id).texts}
     return {
-        "item": column.TextColumn("Item", pinned=True, width=90),
+        "item": column.TextColumn("Item", pinned=True, width=75),
         "picture": column.ImageColumn("Picture", width=70),
-        "truth": column.TextColumn("Truth", width=105),
+        "truth": column.TextColumn("Truth", width=95),
         "confidence": column.ProgressColumn(
-            "Confidence", min_value=0, max_value=100, format="%.1f%%", width=120
+            "Confidence", min_value=0, max_value=100, format="%.1f%%", width=110
         ),
         "posterior": column.BarChartColumn(
-            "Probabilities", y_min=0, y_max=1, width=90, help=f"In this order: {classes[:300]}"
+            "Probabilities", y_min=0, y_max=1, width=90, help=f"In this order: {classes}"
         ),
         "n_labels": column.NumberColumn("Labels", width=60),
         "disagreement": column.NumberColumn(
@@ -123,9 +123,9 @@ def _columns(run: RunRow) -> dict[str, Any]:
             help="Share of the item's labels that are not its commonest one.",
         ),
         "majority": column.TextColumn(
-            "Majority", width=105, help="The commonest label; empty where two are."
+            "Majority", width=95, help="The commonest label; empty where two are."
         ),
-        "gold": column.TextColumn("Gold", width=95),
+        "gold": column.TextColumn("Gold", width=80),
         "flags": column.ListColumn("Flags", width=130),
         **{key: column.TextColumn(name, width="medium") for name, key in names.items()},
     }

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from crowdcore.workspace import RunRow
 
 
+WORTH_SAYING = 0.02
+"""How much surer than right truths must be for the page to say so."""
+
+
 def draw_metrics(run: RunRow, items: pd.DataFrame) -> None:
     """Draw the row of numbers."""
     row = st.container(horizontal=True)
@@ -126,7 +130,8 @@ def _overconfidence(items: pd.DataFrame) -> str:
     if gold.empty:
         return ""
     sure, hits = float(gold["confidence"].mean()), int((gold["right"] == 1).sum())
-    if sure <= float(wilson(hits, len(gold))[1]):
+    beyond_luck = sure > float(wilson(hits, len(gold))[1])
+    if not beyond_luck or sure - hits / len(gold) < WORTH_SAYING:
         return ""
     return (
         f"On gold it is {percent(sure)} sure and {percent(hits / len(gold))} right: "

@@ -21,7 +21,7 @@ POLL_SECONDS = 1.0
 
 # Columns give way only on phones; beside a sidebar they would get too narrow to read before that.
 _NARROW = """<style>
-[class*="st-key-side_by_side"] [data-testid="stColumn"] { min-width: min(100%, 24rem); }
+[class*="st-key-side_by_side"] [data-testid="stColumn"] { min-width: min(100%, 20rem); }
 </style>"""
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 POLL_SECONDS = 0.7
 SHOWN = 8
-"""Ended runs shown before the button that shows all."""
+"""Runs of a list that are shown at once."""
 
 LONGEST_CURVE = 300
 """Points that a curve is drawn with."""
@@ -41,7 +41,9 @@ def active_runs(project_id: str) -> None:
 
 def ended_runs(project_id: str) -> None:
     """List the runs that ended, the newest first."""
-    rows = [row for row in state.workspace().runs(project_id) if not row.active]
+    ended = [row for row in state.workspace().runs(project_id) if not row.active]
+    known = {row.id for row in ended}
+    rows = [row for row in ended if row.member_of not in known]
     if not rows:
         return
     st.subheader("Earlier runs", anchor=False)
@@ -50,6 +52,7 @@ def ended_runs(project_id: str) -> None:
     for row in shown:
         with st.container(border=True, key=f"run_{row.id}"):
             _ended(row, is_newest=row.id == newest)
+            _members([one for one in ended if one.member_of == row.id])
     if len(rows) > len(shown) and st.button(f"Show all {count(len(rows), 'run')}"):
         state.keep("all_runs", True)
         st.rerun()
@@ -59,27 +62,33 @@ def _follow(project_id: str, known: tuple[str, ...]) -> None:
     rows = [row for row in state.workspace().runs(project_id) if row.active]
     if set(known) != {row.id for row in rows}:
         st.rerun()
-    for place, row in enumerate(reversed(rows)):
+    working = [row for row in reversed(rows) if row.status == "running"]
+    waiting = [row for row in reversed(rows) if row.status == "queued"]
+    for row in working:
         with st.container(border=True, key=f"run_{row.id}"):
-            _active(row, ahead=place)
+            _headline(row)
+            st.progress(row.share, text=_step_words(row))
+            _draw_sparks(row)
+    if waiting:
+        with st.container(border=True, key="waiting"):
+            for row in waiting[:SHOWN]:
+                _headline(row)
+            if len(waiting) > SHOWN:
+                st.caption(f"and {count(len(waiting) - SHOWN)} more")
 
 
-def _active(row: RunRow, *, ahead: int) -> None:
+def _headline(row: RunRow) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**{escape_md(row.label)}** {_badge(row)}", width="stretch")
         st.button(
             "Stopping…" if row.stopping else "Stop",
             key=f"stop:{row.id}",
             icon=":material/stop:",
+            type="tertiary" if row.status == "queued" else "secondary",
             disabled=row.stopping,
             on_click=state.workspace().cancel,
             args=[row.id],
         )
-    if row.status == "queued":
-        st.caption(f"{count(ahead, 'run')} before it." if ahead else "It starts in a moment.")
-        return
-    st.progress(row.share, text=_step_words(row))
-    _draw_sparks(row)
 
 
 def _ended(row: RunRow, *, is_newest: bool) -> None:
@@ -112,6 +121,18 @@ def _ended(row: RunRow, *, is_newest: bool) -> None:
             _details(row)
 
 
+def _members(rows: list[RunRow]) -> None:
+    """List the runs that a pool is made of."""
+    if not rows:
+        return
+    members = st.expander(count(len(rows), "member"), key=f"members:{rows[0].member_of}")
+    for row in reversed(rows):
+        with members.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"**{escape_md(row.label)}** :gray[{_facts(row)}]", width="stretch")
+            if st.button("Open", key=f"open:{row.id}", type="tertiary"):
+                state.goto("truths", run=row.id)
+
+
 def _details(row: RunRow) -> None:
     settings = {**row.params, "seed": row.seed, "device": row.device}
     words = [f"{label_of(name)} **{_value_words(value)}**" for name, value in settings.items()]
@@ -132,6 +153,7 @@ def _delete(row: RunRow) -> None:
         st.write("The run and its results go to the trash folder of the workspace.")
         if st.button("Delete this run", key=f"delete:{row.id}", icon=":material/delete:"):
             state.workspace().delete_run(row.id)
+            state.forget_run(row.id)
             st.rerun()
 
 

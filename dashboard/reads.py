@@ -85,6 +85,14 @@ def with_all_labels(run: RunRow) -> Result:
     return replace(result(run.id), data=data(run.dataset_id)) if run.excluded else result(run.id)
 
 
+@st.cache_resource(max_entries=16, show_spinner=False)
+def labels_of_worker(run_id: str, worker: str) -> pd.DataFrame:
+    """Return a worker's labels against the truths of a run, also where it left them out."""
+    from crowdcore.audit.evidence import labels_of_worker
+
+    return labels_of_worker(with_all_labels(state.workspace().run(run_id)), worker)
+
+
 @st.cache_resource(max_entries=8, show_spinner=False)
 def details(run_id: str) -> Details:
     """Sort the item-level columns of a run's data into a picture and texts."""
@@ -96,7 +104,7 @@ def details(run_id: str) -> Details:
     )
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@st.cache_resource(max_entries=2, show_spinner=False)
 def item_codes(run_id: str) -> dict[str, int]:
     """Return each item's place among the items."""
     return {name: code for code, name in enumerate(result(run_id).data.items)}
@@ -108,5 +116,5 @@ def active_workers(run: RunRow) -> int:
 
 
 def _is_picture(values: tuple[str, ...]) -> bool:
-    first = next((value for value in values if value), "")
-    return first.startswith(PICTURE)
+    # All of them: a browser would fetch a single address among pictures.
+    return any(values) and all(value.startswith(PICTURE) for value in values if value)

@@ -11,18 +11,22 @@ from dashboard import state
 from dashboard.text import count, escape_md
 
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Sequence
 
     from crowdcore.workspace import Project
 
 POLL_SECONDS = 2.0
+QUICK_POLL_SECONDS = 0.5
 
 
-def draw() -> None:
-    """Draw the selectors and the note on running work."""
+def draw(start: threading.Thread) -> None:
+    """Draw the selectors and the note on running work; `start` may be making the first project."""
     here = state.project()
     with st.sidebar:
         if here is None:
+            if start.is_alive():
+                st.fragment(_await_first_project, run_every=QUICK_POLL_SECONDS)(start)
             return
         state.choose(
             "Project",
@@ -34,6 +38,12 @@ def draw() -> None:
         active = tuple(row.id for row in state.workspace().runs(here.id) if row.active)
         every = POLL_SECONDS if active else None
         st.fragment(_activity, run_every=every)(here.id, active)
+
+
+def _await_first_project(start: threading.Thread) -> None:
+    if state.project() is not None or not start.is_alive():
+        st.rerun()
+    st.caption("A sample project is being made…")
 
 
 def unique_names(projects: Sequence[Project]) -> dict[str, str]:

@@ -20,7 +20,7 @@ WELCOMED = "welcomed"
 """The setting that says the samples were made once; deleting them is final."""
 
 FIRST_SAMPLE = "digits"
-FIRST_METHODS = ("mv", "ds")
+FIRST_METHODS = ("mv", "auto")
 
 _LOG = logging.getLogger("crowdcore.dashboard")
 

@@ -40,10 +40,11 @@ def _workspace(home: str | None) -> Workspace:
 def project() -> Project | None:
     """Return the current project: that of the URL, of the session, or the last one used."""
     projects = {one.id: one for one in workspace().projects()}
-    for wish in (*_wishes("project"), workspace().setting(_LAST_PROJECT)):
+    for wish in _wishes("project"):
         if wish in projects:
             return projects[wish]
-    return next(iter(projects.values()), None)
+    last = projects.get(workspace().setting(_LAST_PROJECT, ""))
+    return last or next(iter(projects.values()), None)
 
 
 def run() -> RunRow | None:
@@ -55,7 +56,8 @@ def run() -> RunRow | None:
     for wish in _wishes("run"):
         if wish in done:
             return done[wish]
-    return next(iter(done.values()), None)
+    whole = (row for row in done.values() if row.member_of is None)
+    return next(whole, None)
 
 
 def dataset() -> Dataset | None:
@@ -86,7 +88,7 @@ def goto(page: str, **query: str) -> NoReturn:
         remember_project(query["project"])
     if "run" in query:
         st.session_state["run"] = query["run"]
-    st.switch_page(page_path(page), query_params={**_ids(), **query})
+    st.switch_page(page_path(page), query_params={**_ids(pin_run=False), **query})
 
 
 def page_path(page: str) -> str:
@@ -114,30 +116,30 @@ def remember_run(run_id: str) -> None:
     st.query_params["run"] = run_id
 
 
-def settle(*, pin_run: bool) -> None:
+def forget_run(run_id: str) -> None:
+    """Let go of a run that was deleted."""
+    if run_id in _wishes("run"):
+        st.session_state.pop("run", None)
+        select("run", None)
+
+
+def settle(*, pin_run: bool) -> str | None:
     """Write the current project and run to the session and the URL, once a page run.
 
     A run that nobody chose is pinned only where its results are shown: elsewhere the newest
-    one goes on being the current one as runs end.
+    one goes on being the current one as runs end. Returns a sentence if the URL named
+    something that is not here.
     """
     asked = st.query_params.get("run")
     if asked is not None and "project" not in st.query_params:
         _adopt_project_of(asked)
-    for key, value in _ids().items():
-        if key == "project" or pin_run or value in _wishes(key):
-            st.session_state[key] = value
-            select(key, value)
-
-
-def lost_link() -> str | None:
-    """Say in a sentence that the URL names something that is not here; None if all is here."""
-    linked = st.query_params.get("project")
-    if linked is not None and linked not in {one.id for one in workspace().projects()}:
-        return "The project in this link is not in this workspace; it may have been deleted."
-    asked, current = st.query_params.get("run"), run()
-    if asked is not None and (current is None or current.id != asked):
-        return "The run in this link is not finished or no longer here; another one is shown."
-    return None
+    problem = _lost_link()
+    ids = _ids(pin_run=pin_run)
+    for key in ("project", "run"):
+        if key in ids:
+            st.session_state[key] = ids[key]
+        select(key, ids.get(key))
+    return problem
 
 
 def choose(
@@ -184,7 +186,9 @@ def follow(name: str, widget: str, picked: str | None, *, clears: bool = True) -
     false for charts: they lose their pick by themselves when they are drawn anew.
     """
     key = f"picked:{widget}"
-    if picked != st.session_state.get(key):
+    if widget not in st.session_state:  # not drawn since it was last left: it says nothing
+        st.session_state.pop(key, None)
+    elif picked != st.session_state.get(key):
         st.session_state[key] = picked
         if picked is not None or clears:
             select(name, picked)
@@ -199,10 +203,22 @@ def mirror(name: str, table: str, row: int | None) -> None:
         st.session_state[f"picked:{table}"] = None if row is None else selection(name)
 
 
-def _ids() -> dict[str, str]:
+def _lost_link() -> str | None:
+    linked = st.query_params.get("project")
+    if linked is not None and linked not in {one.id for one in workspace().projects()}:
+        return "The project in this link is not in this workspace; it may have been deleted."
+    asked, current = st.query_params.get("run"), run()
+    if asked is not None and (current is None or current.id != asked):
+        return "The run in this link is not finished or no longer here; another one is shown."
+    return None
+
+
+def _ids(*, pin_run: bool) -> dict[str, str]:
     here, current = project(), run()
     ids = {} if here is None else {"project": here.id}
-    return ids if current is None else {**ids, "run": current.id}
+    if current is not None and (pin_run or current.id in _wishes("run")):
+        ids["run"] = current.id
+    return ids
 
 
 def _wishes(key: str) -> tuple[str | None, ...]:

@@ -108,16 +108,19 @@ def when(moment: str | float | datetime | None, *, now: datetime | None = None) 
 
 
 def empty_state(title: str, why: str, button_label: str, page: str) -> None:
-    """Say why there is nothing to see, and offer the one thing to do next.
+    """Say why there is nothing to see, and offer the one thing to do next; samples beside data.
 
     `title`, `why` and `button_label` are Markdown: escape what comes from the data.
     """
     import streamlit as st
 
-    from dashboard import state
+    from dashboard import samples, state
 
     with st.container(border=True, key=f"empty_{page}"):
         st.subheader(title, anchor=False)
         st.write(why)
-        if st.button(button_label, type="primary", key=f"empty_{page}_go"):
-            state.goto(page)
+        with st.container(horizontal=True):
+            if st.button(button_label, type="primary", key=f"empty_{page}_go"):
+                state.goto(page)
+            if page == "data":
+                samples.offer()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,7 +34,7 @@ def draw(run: RunRow, part: pd.DataFrame) -> None:
         st.info("No worker passes these filters.", icon=":material/filter_alt_off:")
         return
     part = part.iloc[page_of(np.arange(len(part)), key="workers_page", noun="workers")]
-    key = f"workers_table_{run.id}_{pd.util.hash_pandas_object(part['worker']).sum():x}"
+    key = f"workers_table_{run.id}_{zlib.crc32(part.index.to_numpy().tobytes()):08x}"
     picked = chosen_row(st.session_state.get(key))
     state.follow("worker", key, None if picked is None else str(part["worker"].iloc[picked]))
     place = np.flatnonzero((part["worker"] == state.selection("worker")).to_numpy())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from crowdcore.audit.evidence import given_shares, label_counts, labels_of_worker
+from crowdcore.audit.evidence import given_shares, label_counts
 from crowdcore.data import DataError
 from dashboard import opening, reads, state
 from dashboard.charts.palette import verdict_words
@@ -117,6 +117,7 @@ def _queue(run: RunRow, excluded: list[str]) -> None:
             seed=run.seed,
             device=run.device,
             excluded=excluded,
+            warm_from=run.id,
         )
     except DataError as error:
         st.error(escape_md(error))
@@ -185,7 +186,7 @@ def _matrix_note(n_classes: int, counts: bool) -> str:
 
 
 def _evidence(run: RunRow, result: Result, name: str, cell: tuple[int, int] | None) -> None:
-    labels = labels_of_worker(result, name)
+    labels = reads.labels_of_worker(run.id, name)
     classes = result.data.classes
     if cell is None:
         part = labels[labels["differs"]]

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdcore.simulate import Simulation, simulate
+from crowdcore.simulation import Simulation, simulate
 
 HERE = Path(__file__).parent
 

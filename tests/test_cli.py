@@ -21,7 +21,7 @@ from crowdcore.data import DataError
 from crowdcore.io.samples import samples
 from crowdcore.method import Config
 from crowdcore.registry import get_method, methods
-from crowdcore.simulate import simulate
+from crowdcore.simulation import simulate
 
 ROOT = Path(crowdcore.__file__).parent.parent
 WIDE = next(sample.folder for sample in samples() if sample.id == "wide")

@@ -42,6 +42,17 @@ def test_importing_crowdcore_loads_nothing_heavy_and_is_quick() -> None:
     assert seconds[0] < seconds[1] + 0.15
 
 
+def test_public_names_are_what_they_say_however_often_they_are_asked_for() -> None:
+    code = """
+import crowdcore
+for name in crowdcore.__all__:
+    first, second = getattr(crowdcore, name), getattr(crowdcore, name)
+    assert first is second, name
+assert callable(crowdcore.simulate)
+"""
+    loaded_after(code)
+
+
 def test_listing_methods_and_reading_results_does_not_load_torch() -> None:
     code = "from crowdcore.registry import methods; [m.card for m in methods().values()]"
     assert "torch" not in loaded_after(code)

@@ -169,7 +169,7 @@ def _spawn(python: str, job: dict[str, Any], name: str) -> dict[str, float]:
 
 
 def _save_crowd(path: Path, n_labels: int, n_classes: int, seed: int) -> None:
-    from crowdcore.simulate import simulate
+    from crowdcore.simulation import simulate
 
     data = simulate(
         items=max(1, n_labels // LABELS_PER_ITEM),

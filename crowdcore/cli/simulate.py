@@ -9,7 +9,7 @@ import typer
 from crowdcore.cli.frame import count
 
 if TYPE_CHECKING:
-    from crowdcore.simulate import Simulation
+    from crowdcore.simulation import Simulation
 
 _CROWD, _ITEMS = "The crowd", "The items"
 
@@ -74,7 +74,7 @@ def simulate(
     ] = False,
 ) -> None:
     """Simulate a crowd: labels.csv, truth.csv, features.npz, and workers.csv with who was what."""
-    from crowdcore.simulate import simulate as make
+    from crowdcore.simulation import simulate as make
 
     _check_empty(out, force=force)
     simulation = make(

@@ -114,3 +114,13 @@ def decide(posterior: Tensor, generator: torch.Generator) -> Tensor:
 def largest_move(before: Tensor, after: Tensor) -> Tensor:
     """The largest change of a probability, as `numpy.allclose` sees it (less a tiny share)."""
     return ((after - before).abs_() - RELATIVE * before.abs()).amax()
+
+
+def draw_classes(posterior: Tensor, generator: torch.Generator | None) -> Tensor:
+    """One-hot rows, each drawn from its distribution."""
+    size = (len(posterior), 1)
+    draw = torch.rand(size, generator=generator, dtype=posterior.dtype, device=posterior.device)
+    # 1 - draw is never 0, so that a class of probability 0 is never drawn.
+    passed = posterior.cumsum(1) < 1 - draw
+    drawn = passed.sum(1, keepdim=True).clamp_(max=posterior.shape[1] - 1)
+    return torch.zeros_like(posterior).scatter_(1, drawn, 1.0)

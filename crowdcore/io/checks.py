@@ -20,6 +20,7 @@ _MANY_NUMBERS = 20
 _MANY_CLASSES = 1_000
 _PERSONAL_ROWS = 2_000
 _PERSONAL_SAMPLE = 200
+_HEADERS = "the headers of the workers' columns"
 _MISSING = frozenset(
     ("na", "n/a", "nan", "none", "null", "nil", "-", "?", ".", "-1", "<na>", "#n/a", "missing")
 )
@@ -161,31 +162,31 @@ def components(data: CrowdData) -> tuple[Any, Any, int]:
     return number[island[: data.n_items]], workers, len(found)
 
 
-def check_personal(table: Table, roles: Roles) -> Finding:
+def check_personal(table: Table, roles: Roles, *, pseudonyms: bool) -> Finding:
     """Columns that may say who a person is, and workers that are called by their address."""
-    found: list[tuple[str, str]] = []
-    top = table.top(_PERSONAL_ROWS)
-    for column in table.columns:
-        if column in roles.worker_columns:
-            continue
-        kind = personal_kind(column, top.coded(column).names[:_PERSONAL_SAMPLE])
-        if kind:
-            found.append((column, kind))
-    headed = personal_kind("", roles.worker_columns[:_PERSONAL_SAMPLE])
-    if headed:
-        found.append(("the workers' columns", headed))
-    used = [column for column, _ in found if column in roles.used or headed]
-    workers = any(column == roles.worker for column, _ in found) or bool(headed)
-    kept = ", ".join(map(repr, used))
+    top, heads = table.top(_PERSONAL_ROWS), set(roles.worker_columns)
+    kinds = {
+        column: personal_kind(column, top.coded(column).names[:_PERSONAL_SAMPLE])
+        for column in table.columns
+        if column not in heads
+    }
+    if not roles.transposed:
+        kinds[_HEADERS] = personal_kind("", roles.worker_columns[:_PERSONAL_SAMPLE])
+    found = {column: kind for column, kind in kinds.items() if kind}
+    workers = [column for column in found if column in (roles.worker, _HEADERS)]
+    replaced = workers if pseudonyms else []
+    used = [c for c in found if c in (*roles.used, _HEADERS) and c not in replaced]
+    left_out = [column for column in found if column not in (*used, *replaced)]
+    done = [f"Not taken over: {', '.join(left_out)}."] if left_out else []
+    done += [f"Replaced by numbers: {', '.join(replaced)}."] if replaced else []
+    offer = bool(workers) and not replaced
     return check(
         "personal",
         "Columns with personal data",
         len(found),
         severity="warning" if used else "notice",
-        examples=(f"{column!r} seems to hold {kind}" for column, kind in found),
-        done=""
-        if used and len(used) == len(found)
-        else "They were not taken over" + (f", except {kept}." if used else "."),
-        fix="Replace the workers' ids by pseudonyms." if workers else "Remove them from the file.",
-        option={"pseudonyms": True} if workers else {},
+        examples=(f"{column} seems to hold {kind}" for column, kind in found.items()),
+        done=" ".join(done),
+        fix="Replace the workers' ids by pseudonyms." if offer else "Remove them from the file.",
+        option={"pseudonyms": True} if offer else {},
     )

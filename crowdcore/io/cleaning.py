@@ -139,8 +139,8 @@ def apply_pseudonyms(triples: Triples, cleaning: Cleaning) -> tuple[Triples, lis
 
 def drop_nameless(table: Table, triples: Triples) -> tuple[Triples, list[Finding]]:
     """Leave out rows without an item or a worker: wholly blank ones, and faulty ones."""
-    no_item = blank(triples.items)[triples.item]
-    no_worker = blank(triples.workers)[triples.worker]
+    blank_items, blank_workers = blank(triples.items), blank(triples.workers)
+    no_item, no_worker = blank_items[triples.item], blank_workers[triples.worker]
     empty = no_item & no_worker & blank(triples.labels)[triples.label]
     faulty = (no_item | no_worker) & ~empty
     rows = triples.row[faulty]
@@ -170,8 +170,8 @@ def drop_nameless(table: Table, triples: Triples) -> tuple[Triples, list[Finding
             )
         )
     triples = triples.only(~(faulty | empty))
-    item, items = forget(triples.item, triples.items, blank(triples.items))
-    worker, workers = forget(triples.worker, triples.workers, blank(triples.workers))
+    item, items = forget(triples.item, triples.items, blank_items)
+    worker, workers = forget(triples.worker, triples.workers, blank_workers)
     return replace(triples, item=item, items=items, worker=worker, workers=workers), findings
 
 

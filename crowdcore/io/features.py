@@ -39,6 +39,7 @@ class _Rows:
     values: NDArray[np.float32]
     ids: tuple[str, ...] | None
     names: tuple[str, ...] = ()
+    first: int = 1  # the number of the first row in messages
 
 
 def read_features(
@@ -58,7 +59,7 @@ def read_features(
         raise DataError(
             "A feature is not a finite number",
             file=rows.file,
-            row=int(wrong[0]) + 1,
+            row=int(wrong[0]) + rows.first,
             fix="Fill in or remove missing values.",
         )
     return _by_order(rows, items) if rows.ids is None else _by_id(rows, rows.ids, items, trim)
@@ -99,7 +100,7 @@ def _by_id(rows: _Rows, ids: tuple[str, ...], items: tuple[str, ...], trim: bool
         raise DataError(
             f"The item {ids[matched[again]]!r} has several rows of features",
             file=rows.file,
-            row=int(matched[again]) + 1,
+            row=int(matched[again]) + rows.first,
             fix="Leave one row for each item.",
         )
     values = np.full((len(items), rows.values.shape[1]), np.nan, np.float32)
@@ -140,7 +141,9 @@ def _from_table(table: Table, items: tuple[str, ...]) -> _Rows:
         for place in range(part.shape[1])
     )
     ids = tuple(table.text(column).to_pylist())
-    return _Rows(file=table.name, values=np.hstack(parts), ids=ids, names=names)
+    return _Rows(
+        file=table.name, values=np.hstack(parts), ids=ids, names=names, first=table.number(0)
+    )
 
 
 def _id_column(table: Table, items: tuple[str, ...]) -> str:
@@ -169,7 +172,9 @@ def _numbers(table: Table, column: str) -> NDArray[np.float32]:
         numbers = texts.cast(pa.float64()).fill_null(np.nan).to_numpy()
     except (pa.ArrowException, ValueError):
         raise _not_a_number(table, column) from None
-    with np.errstate(over="ignore"):  # what is beyond float32 is refused as not finite
+    with np.errstate(
+        over="ignore", invalid="ignore"
+    ):  # what is beyond float32 is refused as not finite
         return np.asarray(numbers, np.float32)[:, None]
 
 
@@ -230,7 +235,7 @@ def _from_numpy(content: Content) -> _Rows:
             fix="Save the item ids as 'item' and the features as 'x'.",
         )
     _check_matrix(values, ids, content.name)
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         matrix = np.asarray(values, np.float32)
     names = None if ids is None else tuple(map(str, ids.tolist()))
     return _Rows(file=content.name, values=matrix, ids=names)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdcore.data import UNKNOWN, Codes, DataError
+from crowdcore.data import UNKNOWN, Codes, CrowdData, DataError
 from crowdcore.io.cleaning import Cleaning, blank, canonical
 from crowdcore.io.health import Finding, check
 from crowdcore.io.roles import Roles, name_rank
@@ -143,10 +142,10 @@ def places(names: tuple[str, ...], items: tuple[str, ...]) -> NDArray[np.int64]:
     return np.asarray(found.fill_null(-1).to_numpy(zero_copy_only=False), np.int64)
 
 
-def gold_checks(gold: Gold, given: Mapping[str, int]) -> list[Finding]:
-    """Gold answers that no worker ever gave."""
-    used = [gold.answers[code] for code in np.unique(gold.codes[gold.codes != UNKNOWN])]
-    alien = [name for name in used if not given.get(name)]
+def gold_checks(gold: Gold, data: CrowdData) -> list[Finding]:
+    """Gold answers that no worker ever gave; all other classes come from labels."""
+    given = np.bincount(data.label.astype(np.int64), minlength=data.n_classes)
+    alien = [data.classes[code] for code in np.flatnonzero(given == 0)]
     finding = check(
         "gold_only_classes",
         "Gold answers that nobody gave",

@@ -118,7 +118,8 @@ def _wide(draft: _Draft, glance: Glance) -> bool:
 
 
 def _wide_item(draft: _Draft, glance: Glance, columns: Sequence[str]) -> None:
-    free = [column for column in glance.columns if column not in (*columns, *draft.roles.used)]
+    taken = {*columns, *draft.roles.used}
+    free = [column for column in glance.columns if column not in taken]
     weak = [column for column in free if is_weak_item(column)]
     other = [column for column in free if looks_distinct(glance, column)]
     if weak or other:
@@ -156,7 +157,8 @@ def _add_details(draft: _Draft, glance: Glance) -> None:
     if roles.transposed:
         return
     kept = list(roles.details)
-    free = [column for column in glance.columns if column not in roles.used]
+    taken = set(roles.used)
+    free = [column for column in glance.columns if column not in taken]
     for column in free:
         about = roles.layout == "wide" or _belongs_to_items(glance, column, roles)
         if about and glance.values(column):
@@ -176,7 +178,8 @@ def _leave_out_personal(draft: _Draft, glance: Glance) -> None:
 def _explain_details(draft: _Draft, glance: Glance) -> None:
     if details := draft.roles.details:
         draft.reasons["details"] = f"About the items: {_spoken(details)}."
-    left = [column for column in glance.columns if column not in draft.roles.used]
+    used = set(draft.roles.used)
+    left = [column for column in glance.columns if column not in used]
     if left:
         draft.reasons["unused"] = f"Not used: {_spoken(left)}."
 

@@ -76,7 +76,10 @@ def read_labels(
     when = None if time is None else time[triples.row]
     data = _assemble(triples, known, extra, when, details)
     findings = [_doubts(guess), *findings, *varied]
-    findings += _look(data, table, guess.roles, known, extra)
+    findings += check_labels(data, wide=guess.roles.layout == "wide")
+    findings.append(check_personal(table, guess.roles, pseudonyms=cleaning.pseudonyms))
+    findings += [] if known is None else gold_checks(known, data)
+    findings += [] if extra is None else extra.findings
     if cleaning.pseudonyms:
         guess = _discreet(guess)
     return replace(data, report=_report(data, table, guess, findings))
@@ -238,20 +241,6 @@ def _details(
         fix="Leave these columns out of the details.",
     )
     return details, [finding]
-
-
-def _look(
-    data: CrowdData, table: Table, roles: Roles, gold: Gold | None, features: Features | None
-) -> list[Finding]:
-    """Run every check on the labels as they will be used."""
-    findings = check_labels(data, wide=roles.layout == "wide")
-    findings.append(check_personal(table, roles))
-    if gold is not None:
-        counts = np.bincount(data.label.astype(np.int64), minlength=data.n_classes).tolist()
-        findings += gold_checks(gold, dict(zip(data.classes, counts, strict=True)))
-    if features is not None:
-        findings += features.findings
-    return findings
 
 
 def _discreet(guess: Guess) -> Guess:

@@ -105,7 +105,7 @@ class RunRow:
     @property
     def label(self) -> str:
         """A short text that no other run of the project has; for selectors."""
-        return f"#{self.number} {self.title}"
+        return f"#{self.number} {self.title}" + (" (member)" if self.member_of else "")
 
     @classmethod
     def of(cls, row: sqlite3.Row) -> Self:

@@ -16,7 +16,7 @@ from dashboard.text import percent
 if TYPE_CHECKING:
     import pandas as pd
 
-N_BINS = 20
+N_BINS = 10
 MOST_BARS = 15
 FEW_CLASSES = 5
 LEAST = 0.001
@@ -38,15 +38,11 @@ def confidence_histogram(
     middles = (edges[:-1] + edges[1:]) / 2
     spans = [f"{low:.0%} to {high:.0%}" for low, high in pairwise(edges)]
     some_gold = bool((against_gold != NO_GOLD).any())
+    blue, orange = class_colours(6, theme)[0], class_colours(6, theme)[5]
     groups = [
-        (RIGHT, "right", "#0072B2", ""),
-        (WRONG, "wrong", "#D55E00", "/"),
-        (
-            NO_GOLD,
-            "no gold" if some_gold else "items",
-            quiet(theme) if some_gold else "#0072B2",
-            "",
-        ),
+        (RIGHT, "right", blue, ""),
+        (WRONG, "wrong", orange, "/"),
+        (NO_GOLD, "no gold" if some_gold else "items", quiet(theme) if some_gold else blue, ""),
     ]
     figure = go.Figure()
     total = np.zeros(N_BINS, np.int64)

@@ -14,6 +14,7 @@ from dashboard.charts.palette import (
     VERDICTS,
     Theme,
     blues,
+    class_colours,
     finish,
     ink,
     paper,
@@ -195,7 +196,7 @@ def class_shares(
     places = np.arange(len(shown))
     figure = go.Figure()
     series = [
-        ("this worker", own, "#0072B2", ""),
+        ("this worker", own, class_colours(1, theme)[0], ""),
         ("others, same items", others, quiet(theme), "/"),
     ]
     for name, shares, colour, pattern in series:

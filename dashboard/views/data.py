@@ -37,7 +37,8 @@ def draw_project(project: Project) -> None:
         st.subheader(escape_md(project.name), anchor=False, width="stretch")
         _settings(project)
     if not datasets:
-        st.info("This project has no data yet. Add some under New data.")
+        st.write("This project has no data yet.")
+        draw_new()
         return
     chosen = _choose(datasets)
     report = state.workspace().report(chosen.id)

@@ -142,8 +142,8 @@ def _provenance(run: RunRow, kind: exports.Kind, fmt: exports.Format, n_rows: in
         on_click="ignore",
         help="Keep it beside the file: with the same data, these settings make the same truths.",
     )
-    with st.expander("What it says"):
-        st.json(facts, expanded=1)
+    with st.expander("What the JSON says"):
+        st.json(facts, expanded=2)
 
 
 def provenance_of(
@@ -162,9 +162,18 @@ def provenance_of(
 def _preview(frame: pd.DataFrame) -> None:
     st.subheader("Preview", anchor=False)
     shown = frame.head(PREVIEW_ROWS)
-    st.dataframe(shown, hide_index=True, height="content", alt="The first rows of the file")
+    numbers = shown.select_dtypes("float").columns
+    st.dataframe(
+        shown,
+        hide_index=True,
+        height="content",
+        column_config={str(name): st.column_config.NumberColumn(format="%.4f") for name in numbers},
+        alt="The first rows of the file",
+    )
+    words = "Numbers are shortened here; the file has them in full."
     if len(frame) > len(shown):
-        st.caption(f"The first {len(shown)} of {count(len(frame), 'row')}.")
+        words = f"The first {len(shown)} of {count(len(frame), 'row')}. {words}"
+    st.caption(words)
 
 
 def _megabytes(size: int) -> str:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import streamlit as st
 
 from crowdcore import DataError
 from crowdcore.registry import methods
-from dashboard import forms, progress, samples, startup, state
+from dashboard import forms, progress, startup, state
 from dashboard.text import count, empty_state, escape_md
 
 if TYPE_CHECKING:
     from crowdcore.method import Method
     from crowdcore.workspace import Dataset, Project
 
-DEFAULT_METHOD = "ds"
+DEFAULT_METHOD = "auto"
 PICKER_WIDTH = 340
 LARGEST_SEED = 2**32 - 1
 DEVICES = {"auto": "Automatic", "cpu": "CPU", "cuda": "GPU (CUDA)"}
@@ -72,7 +73,7 @@ def draw_method(method: Method, dataset: Dataset) -> None:
     """Show what the method is, whether it fits, and its form."""
     st.subheader(method.title, anchor=False)
     needs = f" · needs {method.needs.words()}" if method.needs.words() != "labels" else ""
-    st.caption(f"{forms.label_of(method.family)} · {method.year} · {method.paper}{needs}")
+    st.caption(f"{forms.label_of(method.family)} · {method.year} · {_paper(method.paper)}{needs}")
     with st.expander("When to use it, when not", icon=":material/menu_book:"):
         st.markdown(method.card)
     unmet = state.workspace().unmet(dataset.id, method)
@@ -98,6 +99,7 @@ def draw_method(method: Method, dataset: Dataset) -> None:
                 key=f"device:{method.id}",
                 width=forms.WIDTH,
             )
+            warm_from = choose_start(dataset, f"from:{method.id}")
         start = st.form_submit_button(
             "Start run",
             type="primary",
@@ -108,14 +110,44 @@ def draw_method(method: Method, dataset: Dataset) -> None:
     if start:
         try:
             row = state.workspace().queue(
-                dataset.id, method.id, params=params, seed=int(seed), device=device
+                dataset.id,
+                method.id,
+                params=params,
+                seed=int(seed),
+                device=device,
+                warm_from=warm_from,
             )
         except DataError as error:
             st.error(escape_md(error), icon=":material/error:")
             return
         startup.wake_jobs(state.workspace())
-        st.toast(f"{row.label} is in the queue.", icon=":material/playlist_add_check:")
+        st.toast(f"{escape_md(row.label)} is in the queue.", icon=":material/playlist_add_check:")
         st.rerun()
+
+
+def choose_start(dataset: Dataset, key: str) -> str | None:
+    """Offer the finished runs of the project to begin from; None begins from nothing."""
+    runs = state.workspace().runs(dataset.project_id)
+    done = {row.id: row.label for row in runs if row.status == "done"}
+    return st.selectbox(
+        "Begin from",
+        list(done),
+        index=None,
+        format_func=lambda run_id: done.get(run_id, run_id),
+        placeholder="Nothing",
+        help="After a few new labels or gold answers, a fit that begins from an earlier result "
+        "takes a fraction of the steps.",
+        key=key,
+        width=forms.WIDTH,
+        disabled=not done,
+    )
+
+
+def _paper(reference: str) -> str:
+    """Make a link of a DOI or an arXiv number; other references stay text."""
+    kind, _, number = reference.partition(":")
+    home = {"doi": "https://doi.org/", "arxiv": "https://arxiv.org/abs/"}.get(kind.lower())
+    return f"[{escape_md(reference)}]({home}{quote(number)})" if home else escape_md(reference)
 
 
 st.title("Run", anchor=False)
@@ -124,11 +156,10 @@ data = choose_dataset(here) if here is not None else None
 if here is None or data is None:
     empty_state(
         "Nothing to run yet",
-        "A method infers the truths from labels, and there are none in this project.",
+        "A method infers the truths from labels, and there are none here yet.",
         "Add labels",
         "data",
     )
-    samples.offer()
 else:
     st.caption(
         f"{escape_md(here.name)} · {count(data.n_labels, 'label')} of {count(data.n_items, 'item')}"

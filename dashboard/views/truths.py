@@ -39,16 +39,14 @@ def draw() -> None:
     item_summary.draw_metrics(run, items)
     masks = _masks(items)
     rows = _filtered(run, items, masks)
-    chosen = state.selection("item") is not None
-    left, right = opening.side_by_side(3, 2) if chosen else opening.side_by_side(2, 1)
+    left, right = opening.side_by_side(8, 5)
     with left:
         item_grid.draw(run, items, rows)
-        shown = state.selection("item")
     with right:
-        if shown is None:
+        if (chosen := state.selection("item")) is None:
             item_summary.draw_sureness(run, items)
         else:
-            item_panel.draw(run, shown)
+            item_panel.draw(run, chosen)
 
 
 def _masks(items: pd.DataFrame) -> dict[str, NDArray[np.bool_]]:

@@ -41,7 +41,7 @@ def draw() -> None:
     key = f"workers_scatter_{run.id}_{state.kept('workers_closed') or 0}"
     point = chosen_point(st.session_state.get(key))
     state.follow("worker", key, None if point is None else str(point[0]), clears=False)
-    left, right = opening.side_by_side(3, 2)
+    left, right = opening.side_by_side(8, 5)
     with left:
         worker_grid.draw(run, workers.iloc[shown])
     with right:

@@ -22,6 +22,7 @@ from dashboard.charts.truths import (
     classes_shown,
     confidence_histogram,
     posterior_bars,
+    reliability_curve,
 )
 from dashboard.charts.workers import (
     MOST_CLASSES,
@@ -89,6 +90,23 @@ def test_without_gold_the_histogram_has_one_plain_series() -> None:
 
 def test_an_empty_histogram_is_still_a_figure() -> None:
     assert confidence_histogram(np.zeros(0), np.zeros(0, int), theme="light").layout.height
+
+
+def test_the_reliability_curve_has_intervals_and_the_line_of_honesty() -> None:
+    bins = pd.DataFrame(
+        {
+            "n": [10, 90],
+            "confidence": [0.6, 0.95],
+            "accuracy": [0.5, 0.9],
+            "accuracy_low": [0.2, 0.8],
+            "accuracy_high": [0.8, 0.95],
+        }
+    )
+    line, points = reliability_curve(bins, theme="dark").data
+    assert (list(line.x), list(line.y)) == ([0, 1], [0, 1])
+    assert list(points.x) == [0.6, 0.95]
+    np.testing.assert_allclose(points.error_y.array, [0.3, 0.05])
+    np.testing.assert_allclose(points.error_y.arrayminus, [0.3, 0.1])
 
 
 def test_posterior_bars_carry_the_class_colours_and_the_share_of_labels() -> None:

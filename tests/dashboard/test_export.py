@@ -24,6 +24,10 @@ def read(content: bytes, fmt: exports.Format) -> pd.DataFrame:
     return pd.read_csv(file, keep_default_na=False)
 
 
+def downloads_of(page: AppTest) -> list[str]:
+    return [str(one.proto.label) for one in page.get("download_button")]
+
+
 def preview_of(page: AppTest) -> pd.DataFrame:
     frame: pd.DataFrame = page.dataframe[0].value
     return frame
@@ -70,8 +74,7 @@ def test_every_choice_of_what_and_how_has_a_download(home: Workspace) -> None:
         for fmt in get_args(exports.Format):
             page.selectbox(key="export_format").set_value(fmt).run()
             assert not page.exception
-            labels = [one.label for one in page.get("download_button")]
-            assert labels == ["Download", "How it was made (JSON)"]
+            assert downloads_of(page) == ["Download", "How it was made (JSON)"]
 
 
 def test_the_page_says_that_formulas_are_neutralised(home: Workspace) -> None:
@@ -132,7 +135,7 @@ def test_a_big_file_is_streamed_from_the_servers_own_route(
     page = open_view("export")
     (link,) = page.get("link_button")
     assert link.proto.url == exports.export_url(run.id, "truths", "csv")
-    assert [one.label for one in page.get("download_button")] == ["How it was made (JSON)"]
+    assert downloads_of(page) == ["How it was made (JSON)"]
     monkeypatch.delenv(exports.SERVED)
     page.run()  # `streamlit run` has no such route: then the button has to do
     assert not page.get("link_button")

@@ -35,17 +35,15 @@ def test_a_link_opens_its_project_and_run(
     assert page.selectbox(key="choose:Run").value == first.id
 
 
-def test_a_link_to_a_run_alone_finds_its_project(
-    home: Workspace, dataset: Dataset, open_page: OpenPage
-) -> None:
+def test_a_link_to_a_run_alone_finds_its_project(home: Workspace, dataset: Dataset) -> None:
     row = done_run(home, dataset, "mv")
     home.create_project("Newer")
-    page = open_page()
-    page.query_params.clear()
     fresh = AppTest.from_file(str(ROOT / "dashboard" / "app.py"), default_timeout=30)
     fresh.query_params["run"] = row.id
     fresh.run()
     assert fresh.query_params["project"] == dataset.project_id
+    assert fresh.query_params["run"] == row.id
+    assert not fresh.toast
 
 
 def test_a_link_to_nothing_says_so_and_shows_something_else(
@@ -54,6 +52,16 @@ def test_a_link_to_nothing_says_so_and_shows_something_else(
     page = open_page("data", project="0" * 16)
     assert "not in this workspace" in page.toast[0].value
     assert page.query_params["project"] == dataset.project_id
+
+
+def test_a_link_to_a_deleted_run_says_so_once(
+    home: Workspace, dataset: Dataset, open_page: OpenPage
+) -> None:
+    done_run(home, dataset, "mv")
+    page = open_page("run", project=dataset.project_id, run="0" * 16)
+    assert "no longer here" in page.toast[0].value
+    assert "run" not in page.query_params
+    assert not page.run().toast
 
 
 def test_no_link_no_warning(open_page: OpenPage) -> None:
@@ -104,7 +112,9 @@ def test_another_project_takes_the_run_and_the_selections_away(
     other = home.create_project("Other")
     page = open_page("truths", project=dataset.project_id, item="i1")
     page.selectbox(key="choose:Project").select(other.id).run()
-    assert dict(page.query_params) == {"project": other.id}
+    assert page.query_params["project"] == other.id
+    assert "run" not in page.query_params
+    assert "item" not in page.query_params
 
 
 def test_what_runs_is_said_beside_every_page_and_leads_to_run(

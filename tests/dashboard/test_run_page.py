@@ -13,7 +13,7 @@ from crowdcore.workspace.runs import begin, claim, end, report
 OpenPage = Callable[..., AppTest]
 
 
-def start_button(page: AppTest, method: str) -> AppTest:
+def press_start(page: AppTest, method: str) -> AppTest:
     return page.button(key=f"start:{method}").click().run()
 
 
@@ -35,19 +35,24 @@ def test_an_empty_workspace_says_what_to_do_and_offers_a_sample(open_page: OpenP
     assert {button.label for button in page.button} >= {"Add labels", "Use sample data"}
 
 
-@pytest.mark.parametrize("name", list(methods()))
-def test_every_method_can_be_queued_from_its_form(
-    name: str, home: Workspace, dataset: Dataset, open_page: OpenPage
+def test_every_method_can_be_queued_from_its_form_with_its_defaults(
+    home: Workspace, dataset: Dataset, open_page: OpenPage
 ) -> None:
-    page = open_page("run", method=name)
-    if home.unmet(dataset.id, name):
-        assert page.button(key=f"start:{name}").disabled
-        return
-    page.number_input(key=f"seed:{name}").set_value(7)
-    assert not start_button(page, name).exception
-    (row,) = home.runs(dataset.project_id)
-    assert (row.method, row.status, row.seed) == (name, "queued", 7)
-    assert row.params == get_method(name).config().model_dump(mode="json")
+    page = open_page("run")
+    expected = []
+    for name in methods():
+        page.query_params["method"] = name
+        assert not page.run().exception, name
+        if home.unmet(dataset.id, name):
+            assert page.button(key=f"start:{name}").disabled, name
+            continue
+        page.number_input(key=f"seed:{name}").set_value(7)
+        assert not press_start(page, name).exception, name
+        expected.append((name, get_method(name).config().model_dump(mode="json"), 7, "queued"))
+    queued = [
+        (row.method, row.params, row.seed, row.status) for row in home.runs(dataset.project_id)
+    ]
+    assert queued[::-1] == expected
 
 
 def test_what_is_typed_into_the_form_reaches_the_run(
@@ -56,7 +61,7 @@ def test_what_is_typed_into_the_form_reaches_the_run(
     page = open_page("run", method="ds")
     page.number_input(key="set:ds:max_iter").set_value(12)
     page.selectbox(key="device:ds").select("cpu")
-    start_button(page, "ds")
+    press_start(page, "ds")
     (row,) = home.runs(dataset.project_id)
     assert row.params["max_iter"] == 12
     assert row.device == "cpu"
@@ -152,10 +157,12 @@ def test_a_run_is_deleted_only_after_a_question(
     home: Workspace, dataset: Dataset, open_page: OpenPage
 ) -> None:
     row = finish(home, home.queue(dataset.id, "mv"))
-    page = open_page("run")
+    page = open_page("run", run=row.id)
     assert f"ask:{row.id}" in {popover.key for popover in page.get("popover")}
     page.button(key=f"delete:{row.id}").click().run()
     assert not home.runs(dataset.project_id)
+    assert "run" not in page.query_params
+    assert not page.toast
 
 
 def test_with_two_data_sets_the_run_uses_the_one_that_was_chosen(
@@ -164,8 +171,8 @@ def test_with_two_data_sets_the_run_uses_the_one_that_was_chosen(
     data = home.load_data(dataset.id).without_workers(["w1"])
     newer = home.add_data(dataset.project_id, data, name="fewer.csv")
     page = open_page("run", method="mv")
-    start_button(page, "mv")
+    press_start(page, "mv")
     page.selectbox(key="choose:Data set").select(dataset.id).run()
-    start_button(page, "mv")
+    press_start(page, "mv")
     chosen = [row.dataset_id for row in home.runs(dataset.project_id)]
     assert chosen == [dataset.id, newer.id]

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from dashboard.text import WORD_JOINER, count, escape_md, interval, percent, seconds, when
+from dashboard.text import WORD_JOINER, count, escape_md, interval, percent, percents, seconds, when
 
 BEACONS = [
     "![x](http://evil.example/a.png)",
@@ -71,6 +71,10 @@ def test_a_long_text_is_cut_and_the_cut_shows() -> None:
 )
 def test_a_share_is_never_rounded_to_none_or_all(share: float | None, written: str) -> None:
     assert percent(share) == written
+
+
+def test_a_table_of_shares_keeps_what_is_not_quite_all_below_a_hundred() -> None:
+    assert percents([0.5, 0.99999, 1.0]).tolist() == [50.0, 99.9, 100.0]
 
 
 def test_numbers_are_written_one_way() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -133,7 +134,7 @@ def test_a_link_to_an_item_shows_who_said_what(home: Workspace) -> None:
     assert labels.loc["good0", "label"] == "✓ dog"
     assert labels.loc["always cat", "label"] == "✕ cat"
     assert labels.loc["turned", "verdict"] == "⇅ inverted"
-    assert "(" in labels.loc["good0", "accuracy"]
+    assert "(" in str(labels.loc["good0", "accuracy"])
     assert "gold **dog** (✓ right)" in everything_said(page)
     bars = charts(page)[0]["data"][0]
     assert bars["orientation"] == "h"
@@ -193,6 +194,14 @@ def test_pictures_in_the_data_are_shown_and_addresses_are_not_loaded(home: Works
     assert "http://evil" not in everything_said(page)
 
 
+def test_an_address_among_pictures_makes_the_column_text(home: Workspace) -> None:
+    mixed = [PIXEL, "http://evil.example/a.png", *[PIXEL] * 19]
+    save_run(home, pets(details={"image": mixed}))
+    page = open_view("truths", item="i0")
+    assert "picture" not in page.dataframe[0].value.columns
+    assert not page.get("image")
+
+
 def test_one_item_one_worker_one_class_is_a_page_like_any_other(home: Workspace) -> None:
     save_run(home, CrowdData.from_triples([("i", "w", "yes")]), "mv")
     page = open_view("truths", item="i")
@@ -221,6 +230,9 @@ def test_data_never_reach_markdown_unescaped(home: Workspace) -> None:
     assert "evil" in everything_said(page)
     assert "![" not in everything_said(page)
     assert "](http" not in everything_said(page)
+    columns = page.dataframe[0].proto.columns
+    assert "evil" in columns
+    assert "![" not in json.loads(columns)["posterior"]["help"]
 
 
 def test_a_hundred_thousand_items_come_a_page_at_a_time(home: Workspace) -> None:

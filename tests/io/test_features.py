@@ -138,6 +138,12 @@ def test_features_that_cannot_be_used_are_refused(file: bytes, message: str) -> 
     assert caught.value.file == "x.npz"
 
 
+def test_a_row_of_features_is_told_by_its_line() -> None:
+    with pytest.raises(DataError) as caught:
+        read_labels(table(), features=b"task,a\nt1,1\nt2,inf\n")
+    assert caught.value.row == 3
+
+
 def test_the_cell_that_is_no_number_is_told() -> None:
     with pytest.raises(DataError) as caught:
         read_labels(table(), features=b"task,a,b\nt1,1,2\nt2,1,high\n")

@@ -227,6 +227,7 @@ def test_pseudonyms_leave_no_worker_by_name_in_data_or_report(source: bytes) -> 
     assert data.workers[0] == "worker 1"
     assert "@" not in str(data.report.to_json())
     assert finding(data, "pseudonyms").done
+    assert finding(data, "personal").severity == "notice"
 
 
 def test_a_column_of_addresses_is_told_and_not_taken_over() -> None:
@@ -234,7 +235,7 @@ def test_a_column_of_addresses_is_told_and_not_taken_over() -> None:
     assert data.details == {}
     found = finding(data, "personal")
     assert found.severity == "notice"
-    assert found.done == "They were not taken over."
+    assert found.done == "Not taken over: contact."
 
 
 def test_long_examples_are_cut_and_few_are_shown() -> None:

@@ -95,7 +95,7 @@ def test_appen_leaves_out_tainted_rows_and_addresses() -> None:
     assert set(triples(data)) == {("150", "17", "positive"), ("151", "99", "neutral")}
     assert gold(data) == {"151": "negative"}
     assert set(data.details) == {"text"}
-    assert "'_ip' seems to hold IP addresses" in finding(data, "personal").examples
+    assert "_ip seems to hold IP addresses" in finding(data, "personal").examples
 
 
 def test_label_studio_keeps_the_latest_annotation() -> None:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from crowdcore.data import DataError
-from crowdcore.simulate import CHARACTERS, FIDELITY, LURE, Simulation, simulate
+from crowdcore.simulation import CHARACTERS, FIDELITY, LURE, Simulation, simulate
 
 
 def realised(simulation: Simulation) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:

@@ -1,0 +1,157 @@
+"""Label-aware autoencoders: labels -> class probabilities -> the same labels again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from torch.nn.functional import softplus
+from torch.utils.checkpoint import checkpoint
+
+from crowdcore.engine.onehot import linear
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from torch import Tensor
+
+    from crowdcore.labels import Labels
+    from crowdcore.run import Run
+
+AT_ONCE = 4_000_000
+"""Reconstructed cells (label x class x class x aspect) that are in memory together."""
+
+TINY = 1e-10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schedule:
+    """How long and how fast an autoencoder learns."""
+
+    pretraining: int
+    epochs: int
+    rate: float
+    prior: float  # pull towards the vote shares
+
+
+def train(
+    labels: Labels,
+    run: Run,
+    schedule: Schedule,
+    *,
+    parameters: Iterable[Tensor],
+    encode: Callable[[], Tensor],
+    loss: Callable[[Tensor], Tensor],
+) -> Tensor:
+    """Learn first to vote, then to reconstruct; returns the class probabilities [N, K].
+
+    `encode` gives log probabilities [N, K]; `loss` is what these cost beside the prior.
+    """
+    learnt = list(parameters)
+    votes = labels.shares()
+    goal = votes if labels.warm is None else labels.warm
+
+    def pretraining_loss() -> Tensor:
+        return -(goal * encode()).sum(1).mean()
+
+    def training_loss() -> Tensor:
+        log_q = encode()
+        distance = (log_q.exp() * (log_q - (votes + TINY).log())).sum(1).mean()  # KL(q || votes)
+        return loss(log_q.exp()) + schedule.prior * distance
+
+    stages = [
+        ("Pretraining", schedule.pretraining, pretraining_loss),
+        ("Training", schedule.epochs, training_loss),
+    ]
+    for stage, epochs, cost in stages:
+        optimiser = torch.optim.Adam(learnt, lr=schedule.rate)
+        for _ in run.loop(epochs, stage):
+            optimiser.zero_grad()
+            value = cost()
+            value.backward()  # type: ignore[no-untyped-call]
+            optimiser.step()
+            run.log(loss=value.detach())
+    with torch.no_grad():
+        return encode().exp().index_fill(0, labels.unlabelled, 1 / labels.n_classes)
+
+
+class Aspects:
+    """The autoencoder whose weights are mixed, item by item, by non-negative latent aspects z."""
+
+    def __init__(self, labels: Labels, n_aspects: int, generator: torch.Generator | None) -> None:
+        self.labels, self.n = labels, n_aspects
+        keys, classes = labels.n_workers * labels.n_classes, labels.n_classes
+
+        def weights(*shape: int) -> Tensor:
+            start = torch.zeros(shape, dtype=labels.dtype, device=labels.device)
+            if n_aspects > 1:  # aspects that start alike would stay alike
+                torch.nn.init.trunc_normal_(start, 0, 0.01, -0.02, 0.02, generator)
+            return start.requires_grad_()
+
+        def biases(*shape: int) -> Tensor:
+            return torch.zeros(shape, dtype=labels.dtype, device=labels.device).requires_grad_()
+
+        self.latent = [weights(keys, n_aspects), biases(n_aspects)]  # C, c
+        self.encoder = [weights(keys, n_aspects * classes), biases(n_aspects * classes)]  # A, a
+        shape = (labels.n_workers, n_aspects, classes)
+        self.decoder = [weights(*shape, classes), biases(*shape)]  # B [.., true, given], b
+        data = labels.data
+        order = np.lexsort((data.label, data.worker, data.item))
+        self.codes = [
+            labels.tensor(codes[order].astype(np.int64))
+            for codes in (data.item, data.worker, data.label)
+        ]
+
+    @property
+    def parameters(self) -> list[Tensor]:
+        """Everything that is learnt."""
+        return [*self.latent, *self.encoder, *self.decoder]
+
+    def aspects(self) -> Tensor:
+        """How much of each aspect an item has: z [N, M]."""
+        return softplus(linear(self.labels, self.latent[0]) + self.latent[1])
+
+    def encode(self) -> Tensor:
+        """Log probabilities of the classes [N, K]."""
+        parts = linear(self.labels, self.encoder[0]) + self.encoder[1]
+        parts = parts.reshape(-1, self.n, self.labels.n_classes)
+        return (self.aspects().unsqueeze(2) * parts).sum(1).log_softmax(1)
+
+    def fit(self, run: Run, schedule: Schedule, *, sparsity: float, decay: float) -> Tensor:
+        """Learn everything; returns the class probabilities [N, K]."""
+        workers, classes = self.labels.n_workers, self.labels.n_classes
+
+        def loss(q: Tensor) -> Tensor:
+            absolute = torch.stack([p.abs().sum() for p in (*self.encoder, *self.decoder)]).sum()
+            squares = torch.stack([p.square().sum() for p in self.latent]).sum() / 2
+            error = self.reconstruction(q) + sparsity / (workers * classes**2) * absolute
+            return error + decay / (workers * self.n**2) * squares
+
+        return train(
+            self.labels, run, schedule, parameters=self.parameters, encode=self.encode, loss=loss
+        )
+
+    def reconstruction(self, q: Tensor) -> Tensor:
+        """Mean cross-entropy of the labels, each class weighed by its probability q [N, K]."""
+        z, classes = self.aspects(), self.labels.n_classes
+        logits = self.decoder[0] + self.decoder[1].unsqueeze(2)  # [W, M, true, given]
+        most = max(1, AT_ONCE // (classes * classes * self.n))
+        total = q.new_zeros(())
+        for codes in zip(*(torch.split(c, most) for c in self.codes), strict=True):
+            # Recomputed in the backward pass, so that memory stays bounded.
+            part = checkpoint(_cross_entropy, q, z, logits, codes, use_reentrant=False)
+            total = total + part
+        return total / (self.labels.n_items * self.labels.n_workers * classes)
+
+
+def _cross_entropy(q: Tensor, z: Tensor, logits: Tensor, codes: tuple[Tensor, ...]) -> Tensor:
+    """Sum over labels [B] of what the decoder for each class says, weighed by q."""
+    item, worker, given = codes
+    of_label = logits.index_select(0, worker)  # [B, M, true, given]
+    mixed = (z.index_select(0, item).reshape(len(item), -1, 1, 1) * of_label).sum(1)
+    classes = mixed.shape[1]
+    said = given.reshape(-1, 1, 1).expand(-1, classes, 1)
+    log_p = mixed.gather(2, said).squeeze(2) - mixed.logsumexp(2)  # [B, true]
+    return -(q.index_select(0, item) * log_p).sum()

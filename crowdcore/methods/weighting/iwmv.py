@@ -1,0 +1,44 @@
+"""IWMV (2014): iterative weighted majority voting with a linear weight."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from crowdcore.method import GoldConfig, method
+from crowdcore.result import Estimate
+
+if TYPE_CHECKING:
+    from crowdcore.labels import Labels
+    from crowdcore.run import Run
+
+
+class IterativeWeightedConfig(GoldConfig):
+    """Settings of iterative weighted majority voting."""
+
+    max_iter: int = Field(100, ge=1, le=10_000, description="Most alternations.")
+
+
+@method(
+    title="Iterative weighted majority voting",
+    year=2014,
+    paper="Li and Yu, arXiv:1411.4086",
+    config=IterativeWeightedConfig,
+)
+def iwmv(labels: Labels, cfg: IterativeWeightedConfig, run: Run) -> Estimate:
+    """Weigh each worker by how far their agreement with the vote lies above chance."""
+    from crowdcore.engine import em, votes
+
+    classes = labels.n_classes
+    truth, weight = votes.first(labels), labels.worker_counts * 0
+    for _ in run.loop(cfg.max_iter, "Weights"):
+        before, weight = weight, classes * votes.agreement(labels, truth) - 1
+        scores = labels.weighted_votes(weight)
+        truth = votes.winners(labels, scores)
+        if run.settled((weight - before).abs().max(), 1e-9):
+            break
+    # To first order around chance, K / (K - 1) times the weight is the log-odds of a one-coin
+    # worker, so the scores are log posteriors.
+    posterior, _ = em.normalise(labels, scores * (classes / max(1, classes - 1)))
+    return Estimate(posterior=posterior, worker_scores={"weight": weight})
