@@ -26,6 +26,7 @@ def item_table(result: Result) -> pd.DataFrame:
 
     `majority` is what plain counting says, "" where it is tied or nobody labelled the item;
     `changed` marks truths that differ from it. `right` is 1 or 0 where there is gold, else -1.
+    The method's own scores of the items, such as their difficulty, follow under their names.
     """
     import pandas as pd
 
@@ -33,7 +34,7 @@ def item_table(result: Result) -> pd.DataFrame:
     majority = majority_vote(data)
     gold = np.full(data.n_items, UNKNOWN, np.int32) if data.gold is None else data.gold
     decided = result.truth != UNKNOWN
-    return pd.DataFrame(
+    frame = pd.DataFrame(
         {
             "item": pd.array(list(data.items), dtype="str"),
             "truth": _named(result.truth, data),
@@ -48,6 +49,7 @@ def item_table(result: Result) -> pd.DataFrame:
             "right": np.where(data.has_gold, result.truth == gold, -1).astype(np.int8),
         }
     )
+    return frame.assign(**result.item_scores)
 
 
 def disagreement(data: CrowdData) -> Floats:

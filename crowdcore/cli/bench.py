@@ -195,6 +195,26 @@ def _speed_notes(rows: "list[Row]", labels: int, classes: int) -> list[str]:
     return notes
 
 
+@bench.command("paper")
+def paper(
+    *,
+    name: Annotated[str, typer.Argument(metavar="PAPER", help="One of: hgnn-baselines.")],
+    folder: Annotated[Path, typer.Argument(help="The folder with the paper's data sets.")],
+    json_file: JsonFile = None,
+) -> None:
+    """Make a published table again, ours beside the paper's."""
+    from crowdcore.bench.papers import reproduce
+
+    with counter(None, "Fitting") as told:
+        tables = reproduce(name, folder, told)
+    for one in tables:
+        typer.echo(f"{one.title}\n")
+        typer.echo(table(list(one.header), [list(row) for row in one.rows]))
+        typer.echo(paragraphs(["", *one.notes]))
+    if json_file is not None:
+        write_json([one.to_json() for one in tables], json_file)
+
+
 @bench.command("peers")
 def peers(
     into: Annotated[

@@ -128,7 +128,7 @@ def progress() -> Iterator[Callable[["Progress"], None] | None]:
 
 
 @contextmanager
-def counter(total: int, what: str) -> Iterator[Callable[[str], None]]:
+def counter(total: int | None, what: str) -> Iterator[Callable[[str], None]]:
     """Count finished pieces on a terminal; silent where nobody looks."""
     if not sys.stderr.isatty():
         yield lambda _: None

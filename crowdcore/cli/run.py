@@ -45,7 +45,7 @@ def run(
     labels: LabelsFile,
     method: Annotated[
         str, typer.Option("--method", "-m", help="The method's id; see `crowdcore methods`.")
-    ],
+    ] = "auto",
     features: FeaturesFile = None,
     gold: GoldFile = None,
     param: Annotated[
@@ -54,6 +54,13 @@ def run(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The seed of everything random.")] = 0,
     device: Annotated[Device, typer.Option(help="What computes.")] = Device.AUTO,
+    start_from: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Begin from the truths that an earlier run wrote to this folder.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -78,6 +85,7 @@ def run(
     fixes: Fixes = None,
 ) -> None:
     """Infer the truths, judge the workers, and compare with gold where there is gold."""
+    from crowdcore.io.beliefs import read_beliefs
     from crowdcore.registry import get_method
     from crowdcore.run import Run
 
@@ -96,8 +104,10 @@ def run(
         contradictions=contradictions,
         fixes=fixes,
     )
+    warm_start = None if start_from is None else read_beliefs(start_from)
     with progress() as watch:
-        result = chosen.fit(data, run=Run(seed=seed, device=device.value, watch=watch), **params)
+        watched = Run(seed=seed, device=device.value, watch=watch)
+        result = chosen.fit(data, run=watched, warm_start=warm_start, **params)
     workers = result.workers()
     files = [] if out is None else _write(result, workers, out, exact=exact)
     summary = _summary(result, workers)

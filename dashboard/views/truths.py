@@ -21,6 +21,7 @@ PRESETS = {
     "disputed": "Disputed",
     "changed": "Changed vs. majority",
     "unsure": "Low confidence",
+    "split": "Methods differ",
     "tied": "Tied",
     "wrong": "Wrong vs. gold",
 }
@@ -51,11 +52,13 @@ def draw() -> None:
 
 def _masks(items: pd.DataFrame) -> dict[str, NDArray[np.bool_]]:
     labelled = items["n_labels"].to_numpy() > 0
+    against = items.get("members_against", pd.Series(np.zeros(len(items))))
     return {
         "all": np.ones(len(items), bool),
         "disputed": items["disagreement"].to_numpy() >= DISPUTED,
         "changed": items["changed"].to_numpy(bool),
         "unsure": (items["confidence"].to_numpy() < UNSURE) & labelled,
+        "split": against.to_numpy() > 0,
         "tied": items["tied"].to_numpy(bool),
         "wrong": items["right"].to_numpy() == 0,
     }
@@ -66,7 +69,8 @@ def _filtered(
 ) -> NDArray[np.intp]:
     """Draw the row of filters and return the places of the items that pass, in order."""
     has_gold = bool((items["right"] >= 0).any())
-    presets = [name for name in PRESETS if name != "wrong" or has_gold]
+    shown = {"wrong": has_gold, "split": "members_against" in items}
+    presets = [name for name in PRESETS if shown.get(name, True)]
     wish = state.selection("show")
     preset = st.pills(
         "Show",

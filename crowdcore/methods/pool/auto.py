@@ -31,8 +31,8 @@ FLOOR = 0.01
 class AutoConfig(GoldConfig):
     """Settings of the pool."""
 
-    budget: int = Field(
-        600, ge=1, le=1_000_000, description="Seconds after which no further member is begun."
+    max_seconds: int = Field(
+        600, ge=1, le=1_000_000, description="After so many seconds no further member is begun."
     )
 
 
@@ -67,7 +67,7 @@ def auto(labels: Labels, cfg: AutoConfig, run: Run) -> Estimate:
             )
         )
         run.log(seconds=time.perf_counter() - begun)
-        if time.perf_counter() - begun > cfg.budget:
+        if time.perf_counter() - begun > cfg.max_seconds:
             break
     run.converged = True
     posteriors = [labels.tensor(one.posterior, labels.dtype) for one in results]
