@@ -166,7 +166,7 @@ class Result:
             confusion=confusion,
             worker_scores=_scores(estimate.worker_scores, data.n_workers),
             item_scores=_scores(estimate.item_scores, data.n_items),
-            artefacts=dict(estimate.artefacts),
+            artefacts={name: _plain(one) for name, one in estimate.artefacts.items()},
             history=[row for row in run.history if len(row) > 2],  # noqa: PLR2004  (stage, step)
             provenance=Provenance(
                 method=method.id,
@@ -236,6 +236,13 @@ def wilson(hits: Any, n: Any) -> tuple[Floats, Floats]:
 def _array(value: Any) -> NDArray[Any]:
     detach = getattr(value, "detach", None)
     return np.array(value) if detach is None else np.array(detach().cpu().numpy())
+
+
+def _plain(artefact: Any) -> Any:
+    """An artefact's tensors as arrays, like everything else that a result holds."""
+    if not isinstance(artefact, Mapping):
+        return artefact
+    return {key: _array(one) if hasattr(one, "detach") else one for key, one in artefact.items()}
 
 
 def _distributions(value: Any, shape: tuple[int, ...], name: str) -> Floats:

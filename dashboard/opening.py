@@ -52,8 +52,8 @@ def open_results(title: str) -> RunRow:
     if run.excluded:
         facts.append(f"without {count(len(run.excluded), 'worker')}")
     st.caption(" · ".join(facts))
-    for note in reads.provenance(run.id).get("notes", ()):
-        st.caption(f":material/info: {escape_md(note)}")
+    if notes := reads.provenance(run.id).get("notes", ()):
+        st.caption(f":material/info: {escape_md(' '.join(notes))}")
     return run
 
 

@@ -3,25 +3,44 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdcore.data import CrowdData, Floats
+from crowdcore.data import UNKNOWN, CrowdData, Floats
+from crowdcore.result import Result
 
 GOLDEN = Path(__file__).parent / "golden"
 
 
 @cache
-def golden_crowd() -> CrowdData:
-    """The committed crowd behind every golden number."""
+def golden_crowd(n_classes: int = 3) -> CrowdData:
+    """The committed crowd behind every golden number; of two classes, the second is the rest."""
     with (GOLDEN / "labels.csv").open(newline="") as file:
         triples = [(row["item"], row["worker"], row["label"]) for row in csv.DictReader(file)]
     with (GOLDEN / "truth.csv").open(newline="") as file:
         gold = {row["item"]: row["truth"] for row in csv.DictReader(file)}
-    return CrowdData.from_triples(triples, gold=gold)
+    data = CrowdData.from_triples(triples, gold=gold)
+    if n_classes == data.n_classes:
+        return data
+    assert data.gold is not None
+    label, truth = data.label.clip(max=1), data.gold.clip(max=1)
+    return dataclasses.replace(data, label=label, gold=truth, classes=(data.classes[0], "rest"))
+
+
+def with_some_gold(data: CrowdData, share: int = 3) -> CrowdData:
+    """Keep the gold of every third item, for methods that learn from it."""
+    assert data.gold is not None
+    gold = np.where(np.arange(data.n_items) % share == 0, data.gold, UNKNOWN)
+    return dataclasses.replace(data, gold=gold)
+
+
+def unseen(result: Result) -> NDArray[np.bool_]:
+    """The items by which a result may be judged: all, or those whose gold was not used."""
+    return ~(result.data.has_gold & result.provenance.used_gold)
 
 
 def draw(

@@ -7,10 +7,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from crowdcore.data import UNKNOWN, CrowdData, DataError
+from crowdcore.data import CrowdData, DataError
 from crowdcore.method import Method
 from crowdcore.registry import fit, get_method, methods
-from tests.crowds import easy_crowd, golden_crowd
+from tests.crowds import easy_crowd, golden_crowd, with_some_gold
 
 TAKES_GOLD = [
     name for name, method in methods().items() if "use_gold" in method.config.model_fields
@@ -20,12 +20,6 @@ TAKES_GOLD = [
 @pytest.fixture(params=TAKES_GOLD)
 def method(request: pytest.FixtureRequest) -> Method:
     return get_method(request.param)
-
-
-def with_some_gold(data: CrowdData, share: int = 3) -> CrowdData:
-    assert data.gold is not None
-    gold = np.where(np.arange(data.n_items) % share == 0, data.gold, UNKNOWN)
-    return dataclasses.replace(data, gold=gold)
 
 
 def test_used_gold_is_held_and_can_no_longer_be_scored(method: Method) -> None:

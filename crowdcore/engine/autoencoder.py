@@ -84,14 +84,17 @@ class Aspects:
         self.labels, self.n = labels, n_aspects
         keys, classes = labels.n_workers * labels.n_classes, labels.n_classes
 
-        def weights(*shape: int) -> Tensor:
-            start = torch.zeros(shape, dtype=labels.dtype, device=labels.device)
-            if n_aspects > 1:  # aspects that start alike would stay alike
-                torch.nn.init.trunc_normal_(start, 0, 0.01, -0.02, 0.02, generator)
-            return start.requires_grad_()
+        kind, device = labels.dtype, labels.device
 
         def biases(*shape: int) -> Tensor:
-            return torch.zeros(shape, dtype=labels.dtype, device=labels.device).requires_grad_()
+            return torch.zeros(shape, dtype=kind, device=device).requires_grad_()
+
+        def weights(*shape: int) -> Tensor:
+            if n_aspects == 1:
+                return biases(*shape)
+            # Aspects that start alike would stay alike.
+            draw = torch.randn(shape, generator=generator, dtype=kind, device=device)
+            return (0.01 * draw.clamp(-2, 2)).requires_grad_()
 
         self.latent = [weights(keys, n_aspects), biases(n_aspects)]  # C, c
         self.encoder = [weights(keys, n_aspects * classes), biases(n_aspects * classes)]  # A, a
@@ -141,8 +144,9 @@ class Aspects:
         total = q.new_zeros(())
         for codes in zip(*(torch.split(c, most) for c in self.codes), strict=True):
             # Recomputed in the backward pass, so that memory stays bounded.
-            part = checkpoint(_cross_entropy, q, z, logits, codes, use_reentrant=False)
-            total = total + part
+            total = total + checkpoint(
+                _cross_entropy, q, z, logits, codes, use_reentrant=False, preserve_rng_state=False
+            )
         return total / (self.labels.n_items * self.labels.n_workers * classes)
 
 

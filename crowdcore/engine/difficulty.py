@@ -26,7 +26,7 @@ STEEPEST = 20.0
 def split(cells: Cells, point: Tensor) -> tuple[Tensor, Tensor]:
     """Abilities [W] and easiness [N]."""
     labels = cells.labels
-    ability, easiness = point.split([labels.n_workers, labels.n_items])
+    ability, easiness = torch.split(point, [labels.n_workers, labels.n_items])
     return ability, easiness.clamp(-STEEPEST, STEEPEST).exp()
 
 

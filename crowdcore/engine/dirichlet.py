@@ -49,6 +49,7 @@ def entropy(posterior: Tensor) -> Tensor:
 
 def draw(counts: Tensor, generator: torch.Generator | None) -> Tensor:
     """One draw of each row's distribution; `counts` are the Dirichlet's."""
-    gamma = torch._standard_gamma(counts, generator=generator)
+    gamma: Tensor = torch._standard_gamma(counts, generator=generator)
     tiny = torch.finfo(counts.dtype).tiny
-    return gamma.clamp_(min=tiny).div_(gamma.sum(-1, keepdim=True).clamp(min=tiny))
+    gamma = gamma.clamp(min=tiny)
+    return gamma / gamma.sum(-1, keepdim=True)

@@ -72,19 +72,18 @@ class Minimax:
         of_worker, of_item = self._matrices(point)
         size = max(1, AT_ONCE // self.n_classes**2)
         parts = (self.cells.label_worker, self.cells.label_item, self.given)
-        split = zip(*(part.split(size) for part in parts), strict=True)
+        split = zip(*(torch.split(part, size) for part in parts), strict=True)
         for worker, item, given in split:
             sums = of_worker.index_select(0, worker).add_(of_item.index_select(0, item))
             logs = sums.reshape(-1, self.n_classes, self.n_classes).log_softmax(2)
-            given = given.reshape(-1, 1, 1).expand(-1, self.n_classes, 1)
-            yield worker, item, given, logs
+            yield worker, item, given.reshape(-1, 1, 1).expand(-1, self.n_classes, 1), logs
 
     def _matrices(self, point: Tensor) -> tuple[Tensor, Tensor]:
         cells = self.n_classes**2
-        of_worker, of_item = point.split([size * cells for size in self.sizes])
+        of_worker, of_item = torch.split(point, [size * cells for size in self.sizes])
         return of_worker.reshape(-1, cells), of_item.reshape(-1, cells)
 
     def _spread(self, point: Tensor, hold: tuple[float, float]) -> Tensor:
         cells = self.n_classes**2
-        parts = point.split([size * cells for size in self.sizes])
+        parts = torch.split(point, [size * cells for size in self.sizes])
         return torch.cat([strength * part for strength, part in zip(hold, parts, strict=True)])

@@ -46,7 +46,7 @@ class Thinned:
         below, share = int(place), place - int(place)
         above = min(below + 1, self.kept - 1)
         parts = []
-        for part in self._kept.split(max(1, AT_ONCE // max(1, self.kept)), dim=1):
+        for part in torch.split(self._kept, max(1, AT_ONCE // max(1, self.kept)), dim=1):
             ordered = part.sort(dim=0).values
             parts.append(torch.lerp(ordered.select(0, below), ordered.select(0, above), share))
         return torch.cat(parts).reshape(self.shape)

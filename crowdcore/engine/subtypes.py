@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from crowdcore.labels import Labels
+    from crowdcore.run import Run
+
+CHECK_EVERY = 4
+"""Sweeps between two looks at what has moved; a look costs half a sweep."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -96,3 +100,30 @@ def confusion(priors: Priors, factors: Factors) -> Tensor:
     share = priors.subtype + factors.members.select(0, 0)
     share = share / share.sum(1, keepdim=True)  # [K, M]
     return (rows * share).sum(3).transpose(1, 2)
+
+
+def settle(
+    labels: Labels, priors: Priors, posterior: Tensor, run: Run, *, max_iter: int, tol: float
+) -> tuple[float, Tensor]:
+    """Sweep until no start moves; return the highest evidence, and its posterior [N, 1, K, M]."""
+    best, evidence = posterior.narrow(1, 0, 1), -torch.inf
+    for step in run.loop(max_iter, "Random starts"):
+        factors = count(labels, priors, posterior)
+        log_scores = scores(labels, factors)
+        before, posterior = posterior, torch.softmax(log_scores, 2).reshape(posterior.shape)
+        last = step == max_iter - 1
+        if step % CHECK_EVERY and not last:
+            continue
+        moves = before.sub_(posterior).abs_().amax(0).amax((1, 2))  # [S]
+        run.log(moving=float((moves > tol).sum()), change=moves.amax())
+        still = (moves > tol).nonzero().squeeze(1) if not last else moves.new_empty(0).long()
+        if len(still) == len(moves):
+            continue
+        found = bound(priors, factors, log_scores).index_fill(0, still, -torch.inf)
+        winner = int(found.argmax())
+        if float(found.amax()) > evidence:
+            best, evidence = posterior.narrow(1, winner, 1).clone(), float(found.amax())
+        if not len(still):
+            break
+        posterior = posterior.index_select(1, still)  # those that have settled drop out
+    return evidence, best

@@ -54,7 +54,7 @@ def test_a_sample_is_one_click_and_opens_with_runs_in_the_queue(
     (project,) = home.projects()
     assert project.sample == "digits"
     assert page.query_params["project"] == project.id
-    assert {run.method for run in home.runs(project.id)} == {"mv", "ds"}
+    assert {run.method for run in home.runs(project.id)} == {"mv", "auto"}
     assert not page.exception
 
 

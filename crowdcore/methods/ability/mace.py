@@ -21,8 +21,7 @@ class MaceConfig(GoldConfig):
     """Settings of MACE."""
 
     inference: Literal["variational", "EM"] = Field(
-        "variational",
-        description="Variational Bayes with priors, or EM with a little smoothing.",
+        "variational", description="Variational Bayes with priors, or EM with a little smoothing."
     )
     restarts: int = Field(
         10,
@@ -56,7 +55,7 @@ class MaceConfig(GoldConfig):
 @method(
     title="MACE",
     year=2013,
-    paper="Hovy et al., NAACL 2013, N13-1132",
+    paper="Hovy et al., NAACL 2013",
     config=MaceConfig,
     quick={"restarts": 3},
 )
@@ -99,18 +98,23 @@ def _settle(cells: Cells, cfg: MaceConfig, run: Run, known: Tensor) -> tuple[Ten
     """
     import torch
 
-    from crowdcore.engine import em
+    from crowdcore.engine import em, spamming
 
     labels, given = cells.labels, cells.key_counts.unsqueeze(1)  # [W * K, 1]
     start = cells.pick(em.start(labels, "votes")).unsqueeze(1)
     right = cells.add_cells(start.expand(-1, known.shape[1]).contiguous())
     last = torch.zeros(known.shape[1], dtype=torch.float64, device=labels.device)
     for _ in run.loop(cfg.max_iter, cfg.inference):
-        trust, habit, log_known, log_spam, slack = _learn(cells, cfg, right * known)
+        told = spamming.split(cells, right * known)
+        if cfg.inference == "EM":
+            model = spamming.likeliest(told, cfg.smoothing)
+        else:
+            model = spamming.expected(told, cfg.trust_prior, cfg.habit_prior)
+        log_known, log_spam = model.log_known, model.log_spam  # [W * K, S]
         odds = torch.logaddexp(log_known, log_spam) - log_spam
         cell, rest, total = cells.normalise(cells.add_keys(odds))
         known, right = (log_known - log_spam).sigmoid_(), cells.add_cells(cell)
-        bound = total + slack + (given * log_spam).sum(0, dtype=torch.float64)
+        bound = total + model.slack + (given * log_spam).sum(0, dtype=torch.float64)
         moved, last = (bound - last).abs().amax() / labels.n_labels, bound
         run.log(elbo=bound.amax() / labels.n_labels)
         if run.settled(moved, cfg.tol):
@@ -118,34 +122,5 @@ def _settle(cells: Cells, cfg: MaceConfig, run: Run, known: Tensor) -> tuple[Ten
     # A random start must beat the neutral one by more than it is still moving.
     lead = torch.arange(len(last), device=labels.device).clamp(max=1) * cfg.tol * labels.n_labels
     best = (last - lead).argmax().reshape(1)
-    parts = (last.unsqueeze(0), cell, rest, trust, habit)
+    parts = (last.unsqueeze(0), cell, rest, model.trust, model.habit)
     return tuple(part.index_select(1, best) for part in parts)
-
-
-def _learn(cells: Cells, cfg: MaceConfig, knew: Tensor) -> tuple[Tensor, ...]:
-    """From the labels that were known [W * K, S]: trust, habits, their logs, and a bound's rest."""
-    import torch
-
-    from crowdcore.engine import dirichlet
-
-    labels = cells.labels
-    size = (labels.n_workers, labels.n_classes, knew.shape[1])
-    habits = (cells.key_counts.unsqueeze(1) - knew).clamp_(min=0).reshape(size)
-    both = torch.stack([knew.reshape(size).sum(1), habits.sum(1)], 1)  # [W, 2, S]
-    em = cfg.inference == "EM"
-    side = cfg.smoothing if em else cfg.trust_prior
-    each = cfg.smoothing / labels.n_classes if em else cfg.habit_prior
-    trusts, spams = both + max(side, 1e-10), habits + max(each, 1e-10)
-    trust, habit = trusts / trusts.sum(1, keepdim=True), spams / spams.sum(1, keepdim=True)
-    if em:
-        log_trust, log_habit = trust.log(), habit.log()
-        slack = knew.new_zeros(knew.shape[1])
-    else:
-        log_trust, log_habit = dirichlet.expected_log(trusts, 1), dirichlet.expected_log(spams, 1)
-        slack = dirichlet.log_evidence(both.new_full((), side), both, 1).sum(0)
-        slack = slack + dirichlet.log_evidence(both.new_full((), each), habits, 1).sum(0)
-        slack = slack - (both * log_trust).sum((0, 1)) - (habits * log_habit).sum((0, 1))
-    log_known = log_trust.select(1, 0).unsqueeze(1).expand(size)
-    log_spam = log_trust.select(1, 1).unsqueeze(1) + log_habit
-    flat = [part.reshape(-1, knew.shape[1]) for part in (habit, log_known, log_spam)]
-    return trust.select(1, 0), *flat, slack

@@ -34,7 +34,7 @@ class CommunityConfig(GoldConfig):
 
 
 BEST = 0.9
-"""How often the best community is right at the start; the last one guesses, the rest lie between."""
+"""How often the best community is right at the start; the last one guesses."""
 
 PRIOR = 1.0
 """Labels' worth, in each row, that holds a community's matrix to its start."""

@@ -10,9 +10,6 @@ from crowdcore.method import GoldConfig, method
 from crowdcore.result import Estimate
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
-    from crowdcore.engine.subtypes import Priors
     from crowdcore.labels import Labels
     from crowdcore.run import Run
 
@@ -53,9 +50,6 @@ class EnhancedConfig(GoldConfig):
     )
 
 
-CHECK_EVERY = 4
-"""Sweeps between two looks at what has moved; a look costs half a sweep."""
-
 MOST_WORK = 2_000_000_000
 """Most label-columns in one sweep over all starts: about ten seconds."""
 
@@ -89,7 +83,9 @@ def ebcc(labels: Labels, cfg: EnhancedConfig, run: Run) -> Estimate:
         part = torch.empty(shape, device=labels.device).exponential_(generator=generator)
         part /= part.sum(3, keepdim=True)  # Dirichlet(1)
         part *= shares.to(part.dtype).unsqueeze(1).unsqueeze(3)
-        found, posterior = _settle(labels, priors, cfg, run, part)
+        found, posterior = subtypes.settle(
+            labels, priors, part, run, max_iter=cfg.max_iter, tol=cfg.tol
+        )
         if found > evidence:
             best, evidence = posterior, found
     # The starts ran in single precision; the best one is finished in the data's own.
@@ -105,35 +101,3 @@ def ebcc(labels: Labels, cfg: EnhancedConfig, run: Run) -> Estimate:
         confusion=subtypes.confusion(priors, factors),
         notes=(note,) if tried < cfg.restarts else (),
     )
-
-
-def _settle(
-    labels: Labels, priors: Priors, cfg: EnhancedConfig, run: Run, posterior: Tensor
-) -> tuple[float, Tensor]:
-    """Sweep until no start moves; return the highest evidence, and its posterior [N, 1, K, M]."""
-    import torch
-
-    from crowdcore.engine import subtypes
-
-    best, evidence = posterior.narrow(1, 0, 1), -torch.inf
-    for step in run.loop(cfg.max_iter, "Random starts"):
-        factors = subtypes.count(labels, priors, posterior)
-        scores = subtypes.scores(labels, factors)
-        before, posterior = posterior, torch.softmax(scores, 2).reshape(posterior.shape)
-        last = step == cfg.max_iter - 1
-        if step % CHECK_EVERY and not last:
-            continue
-        moves = before.sub_(posterior).abs_().amax(0).amax((1, 2))  # [S]
-        run.log(moving=float((moves > cfg.tol).sum()), change=moves.amax())
-        still = [] if last else (moves > cfg.tol).nonzero().squeeze(1).tolist()
-        if len(still) == len(moves):
-            continue
-        bounds = subtypes.bound(priors, factors, scores)
-        top = bounds.index_fill(0, torch.tensor(still, dtype=torch.long), -torch.inf)
-        winner = int(top.argmax())
-        if float(top.amax()) > evidence:
-            best, evidence = posterior.narrow(1, winner, 1).clone(), float(top.amax())
-        if not still:
-            break
-        posterior = posterior.index_select(1, torch.tensor(still, device=labels.device))
-    return evidence, best

@@ -27,7 +27,7 @@ class MinimaxConfig(GoldConfig):
     )
     max_iter: int = Field(50, ge=1, le=10_000, description="Most rounds.")
     m_steps: int = Field(
-        15, ge=1, le=1000, description="Steps of the optimiser in each round (L-BFGS)."
+        8, ge=1, le=1000, description="Steps of the optimiser in each round (L-BFGS)."
     )
     tol: float = Field(
         5e-3, ge=0, le=1, description="Stop when no probability of any item moves by more."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,7 +31,7 @@ class PerceptronConfig(Config):
     )
 
 
-FEWEST_HELD_OUT = 3
+FEWEST_HELD_OUT = 10
 """With fewer items to watch, stopping early would be a toss of a coin."""
 
 
@@ -116,7 +117,7 @@ def _network(taught: Labels, hidden: int, generator: torch.Generator | None) -> 
     def uniform(*shape: int) -> Tensor:
         kind, device = taught.dtype, taught.device
         draw = torch.rand(shape, generator=generator, dtype=kind, device=device)
-        return (2 * draw - 1) / hidden**0.5
+        return (2 * draw - 1) / math.sqrt(hidden)
 
     first = uniform(len(seen), hidden) * taught.tensor(seen, taught.dtype).unsqueeze(1)
     second, third = uniform(hidden, hidden), uniform(hidden, classes)

@@ -25,7 +25,7 @@ MEMBERS: tuple[tuple[str, dict[str, Any]], ...] = (
 """From one number a worker to a whole matrix, the cheap ones first."""
 
 FLOOR = 0.01
-"""No member can veto a class: a lower probability counts as this one."""
+"""No member can veto a class: all other classes together have at least this probability."""
 
 
 class AutoConfig(GoldConfig):
@@ -71,7 +71,8 @@ def auto(labels: Labels, cfg: AutoConfig, run: Run) -> Estimate:
             break
     run.converged = True
     posteriors = [labels.tensor(one.posterior, labels.dtype) for one in results]
-    scores = torch.stack([one.clamp(min=FLOOR).log() for one in posteriors]).mean(0)
+    floor = FLOOR / max(1, labels.n_classes - 1)
+    scores = torch.stack([one.clamp(min=floor).log() for one in posteriors]).mean(0)
     posterior, _ = em.normalise(labels, scores)
     counts = em.given_counts(labels, posterior)
     truths = [one.argmax(1) for one in (posterior, *posteriors)]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 from pydantic import Field
 
 from crowdcore.method import GoldConfig, method
 from crowdcore.result import Estimate
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from crowdcore.labels import Labels
     from crowdcore.run import Run
 
@@ -24,13 +27,17 @@ class ConfidenceAwareConfig(GoldConfig):
         lt=1,
         description="Significance level of the interval whose careful end becomes the weight.",
     )
-    least_errors: float = Field(
-        0.5,
-        gt=0,
-        le=10,
-        description="A worker is taken to have made at least so many errors, which caps the "
-        "weight: without it a single lucky label would outvote everybody.",
+    cap: float = Field(
+        3.0,
+        ge=1,
+        le=1000,
+        description="Largest weight, as a multiple of that of a label in the middle. Without it a "
+        "worker without errors would outvote everybody.",
     )
+
+
+LEAST_ERRORS = 0.5
+"""A worker is taken to have made so many errors at least; their weight would be infinite."""
 
 
 @method(
@@ -46,14 +53,23 @@ def catd(labels: Labels, cfg: ConfidenceAwareConfig, run: Run) -> Estimate:
     from crowdcore.engine import votes
 
     # The lower quantile of the chi-square distribution with n_w degrees of freedom.
-    quantile = 2 * gammaincinv(labels.data.labels_per_worker / 2, cfg.alpha / 2)
-    evidence = labels.tensor(quantile, labels.dtype)
+    freedom = np.maximum(labels.data.labels_per_worker, 1)
+    evidence = labels.tensor(2 * gammaincinv(freedom / 2, cfg.alpha / 2), labels.dtype)
     truth, weight = votes.first(labels), evidence
     for _ in run.loop(cfg.max_iter, "Weights"):
         errors = labels.worker_counts - labels.hits(truth)
-        before, weight = weight, evidence / errors.clamp(min=cfg.least_errors)
+        before, weight = weight, evidence / errors.clamp(min=LEAST_ERRORS)
+        weight = weight.minimum(cfg.cap * _of_middle_label(labels, weight))
         truth = votes.winners(labels, labels.weighted_votes(weight))
         if run.settled((weight - before).abs().max(), 1e-9):
             break
     posterior = votes.shares(labels, labels.weighted_votes(weight))
     return Estimate(posterior=posterior, worker_scores={"weight": weight})
+
+
+def _of_middle_label(labels: Labels, weight: Tensor) -> Tensor:
+    """The weight [1] that half of the labels reach."""
+    order = weight.argsort()
+    reached = labels.worker_counts.index_select(0, order).cumsum(0)
+    middle = (reached < labels.n_labels / 2).sum().reshape(1)
+    return weight.index_select(0, order.index_select(0, middle))
