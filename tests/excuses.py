@@ -3,4 +3,25 @@
 EXCUSES: dict[tuple[str, str], str] = {
     ("fds", "fake_cuda"): "whether to decide softly or hard depends on numbers in every step",
     ("auto", "fake_cuda"): "it reads back how far its members agree; they are tested themselves",
+    (
+        "bcc",
+        "renaming",
+    ): "every worker and item has random draws of their own, which follow the codes",
+    ("ebcc", "renaming"): "every item has random starts of its own, which follow the codes",
+    ("ebcc", "fake_cuda"): "random starts that have settled drop out, and numbers decide which",
+    (
+        "spectral_em",
+        "fake_cuda",
+    ): "the moments are taken apart on the host, and numbers decide whether that is valid",
+    ("dewsmv", "renaming"): "every worker's weights are random draws, which follow the codes",
+    (
+        "dewsmv",
+        "easy_crowd",
+    ): "it looks for votes without doubt, and finds a few workers whom nobody contradicts",
+    ("laa_l", "renaming"): "the weights of every worker and class start at random draws",
+    ("mlp", "renaming"): "the weights of every worker and class start at random draws",
+    (
+        "pm",
+        "easy_crowd",
+    ): "the best workers weigh without bound and outvote the rest: three of 145 items lost",
 }

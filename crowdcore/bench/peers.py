@@ -42,7 +42,7 @@ _ONE_COIN = Peer(name="OneCoinDawidSkene", steps="n_iter", params=_NEVER)
 PEERS = {
     "mv": Peer(name="MajorityVote"),
     "wawa": Peer(name="Wawa"),
-    "zbs": Peer(name="ZeroBasedSkill", steps="n_iter", params={"eps": -1.0}),
+    "zbs": Peer(name="ZeroBasedSkill", steps="n_iter"),
     "ds": Peer(name="DawidSkene", steps="n_iter", params=_NEVER),
     "fds": Peer(
         name="DawidSkene",

@@ -42,11 +42,6 @@ def slack(prior: Tensor, counts: Tensor, log_table: Tensor) -> Tensor:
     return log_evidence(prior, counts).sum() - (counts * log_table).sum()
 
 
-def entropy(posterior: Tensor) -> Tensor:
-    """The summed entropy of all rows."""
-    return -torch.special.xlogy(posterior, posterior).sum(dtype=torch.float64)
-
-
 def draw(counts: Tensor, generator: torch.Generator | None) -> Tensor:
     """One draw of each row's distribution; `counts` are the Dirichlet's."""
     gamma: Tensor = torch._standard_gamma(counts, generator=generator)

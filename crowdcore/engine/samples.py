@@ -38,7 +38,8 @@ class Thinned:
     def add(self, step: int, draw: Tensor) -> None:
         """Take in draw number `step`, counted from 0."""
         if self.stride and step % self.stride == 0:
-            self._kept.select(0, step // self.stride).copy_(draw.reshape(-1))
+            place = torch.full((1,), step // self.stride, device=draw.device)
+            self._kept.index_copy_(0, place, draw.reshape(1, -1).to(torch.float32))
 
     def quantile(self, level: float) -> Tensor:
         """The quantile of each cell, between the two draws next to it. Call it at the end."""

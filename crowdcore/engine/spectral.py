@@ -119,8 +119,7 @@ def _inverse(matrix: Floats) -> Floats:
     sizes = np.linalg.svd(matrix, compute_uv=False)
     if sizes[-1] < SINGULAR * sizes[0]:
         raise NotValidError("two groups' answers hardly depend on each other")
-    inverse: Floats = np.linalg.inv(matrix)
-    return inverse
+    return np.linalg.inv(matrix).astype(np.float64)
 
 
 def of_workers(joint: Floats, groups: NDArray[np.int64], matrices: Floats, prior: Floats) -> Floats:

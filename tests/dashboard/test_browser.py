@@ -9,10 +9,15 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import pandas as pd
+import psutil
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
+from crowdcore.io.tables import labels_table
+from crowdcore.io.writers import write_csv
 from crowdcore.jobs import stop_daemon
+from crowdcore.simulation import simulate
 from crowdcore.workspace import Workspace
 from dashboard.launch import pick_port
 from dashboard.startup import WELCOMED
@@ -37,9 +42,15 @@ PATIENCE = 60_000
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    home, log = Workspace(tmp_path_factory.mktemp("home")), tmp_path_factory.mktemp("log") / "log"
+def home(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    home = Workspace(tmp_path_factory.mktemp("home"))
     home.set_setting(WELCOMED, True)
+    return home
+
+
+@pytest.fixture(scope="module")
+def address(home: Workspace, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    log = tmp_path_factory.mktemp("log") / "log"
     port = pick_port(HOST, None)
     code = (
         "from pathlib import Path; from dashboard.launch import main; "
@@ -109,3 +120,60 @@ def test_a_file_becomes_results_that_survive_a_reload(
     assert "run=" in link
     assert [url for url in asked if not url.startswith(own)] == []
     assert errors == []
+
+
+def start_endless_run(page: Page, base: str) -> None:
+    """Start Dawid-Skene so that it takes minutes unless somebody stops it."""
+    page.goto(f"{base}run?method=ds")
+    heading(page, "Dawid-Skene")
+    for name, value in [("Max iterations", "10000"), ("Tolerance", "0")]:
+        field = page.get_by_role("spinbutton", name=name)
+        field.fill(value)
+        field.press("Tab")
+    page.get_by_role("button", name="Start run").click()
+
+
+def test_stop_stops_and_the_exported_truths_are_those_of_the_run(
+    page: Page, address: str, home: Workspace, tmp_path: Path
+) -> None:
+    crowd = simulate(items=4_000, workers=30, classes=3, labels_per_item=5, features=0, seed=2).data
+    write_csv(labels_table(crowd), tmp_path / "crowd.csv", spreadsheet_safe=False)
+    base = address.partition("?")[0]
+    page.goto(address)
+    heading(page, "Data")
+    if home.projects():
+        page.get_by_text("New data", exact=True).click()
+    page.locator('input[type="file"]').first.set_input_files(tmp_path / "crowd.csv")
+    page.get_by_role("button", name="Create project").click()
+    heading(page, "Run")
+
+    start_endless_run(page, base)
+    page.get_by_text("step", exact=False).first.wait_for()
+    project = home.projects()[0]
+    page.get_by_role("button", name="Stop", exact=True).click()
+    page.get_by_text("stopped").first.wait_for()
+    (stopped,) = home.runs(project.id)
+    assert stopped.status == "cancelled"
+    assert stopped.pid is None or not psutil.pid_exists(stopped.pid)
+
+    page.goto(f"{base}run?method=mv")
+    heading(page, "Majority vote")
+    page.get_by_role("button", name="Start run").click()
+    page.get_by_role("button", name="Open results").click()
+    heading(page, "Truths")
+    done = home.runs(project.id)[0]
+    assert (done.method, done.status) == ("mv", "done")
+
+    page.goto(f"{base}workers?project={project.id}&run={done.id}&worker={crowd.workers[0]}")
+    heading(page, f"Worker {crowd.workers[0]}")
+    evidence = home.workers(done.id).set_index("worker")["evidence"][crowd.workers[0]]
+    page.get_by_text(evidence.split(" of ")[0], exact=False).first.wait_for()
+
+    page.goto(f"{base}export?project={project.id}&run={done.id}")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download", exact=True).click()
+    download.value.save_as(tmp_path / "truths.csv")
+    exported = pd.read_csv(tmp_path / "truths.csv", dtype={"item": str, "truth": str})
+    kept = home.truths(done.id)[exported.columns]
+    pd.testing.assert_frame_equal(exported, kept, check_dtype=False)
+    assert len(exported) == crowd.n_items

@@ -102,7 +102,7 @@ def _settle(cells: Cells, cfg: MaceConfig, run: Run, known: Tensor) -> tuple[Ten
 
     labels, given = cells.labels, cells.key_counts.unsqueeze(1)  # [W * K, 1]
     start = cells.pick(em.start(labels, "votes")).unsqueeze(1)
-    right = cells.add_cells(start.expand(-1, known.shape[1]).contiguous())
+    right = cells.add_cells(start.repeat(1, known.shape[1]))
     last = torch.zeros(known.shape[1], dtype=torch.float64, device=labels.device)
     for _ in run.loop(cfg.max_iter, cfg.inference):
         told = spamming.split(cells, right * known)
@@ -113,12 +113,15 @@ def _settle(cells: Cells, cfg: MaceConfig, run: Run, known: Tensor) -> tuple[Ten
         log_known, log_spam = model.log_known, model.log_spam  # [W * K, S]
         odds = torch.logaddexp(log_known, log_spam) - log_spam
         cell, rest, total = cells.normalise(cells.add_keys(odds))
-        known, right = (log_known - log_spam).sigmoid_(), cells.add_cells(cell)
         bound = total + model.slack + (given * log_spam).sum(0, dtype=torch.float64)
-        moved, last = (bound - last).abs().amax() / labels.n_labels, bound
+        moved, last = (bound - last).abs() / labels.n_labels, bound
         run.log(elbo=bound.amax() / labels.n_labels)
-        if run.settled(moved, cfg.tol):
+        if run.settled(moved.amax(), cfg.tol):
             break
+        # A start that has settled stays, however long the others take.
+        moving = moved >= cfg.tol
+        known = torch.where(moving, (log_known - log_spam).sigmoid_(), known)
+        right = torch.where(moving, cells.add_cells(cell), right)
     # A random start must beat the neutral one by more than it is still moving.
     lead = torch.arange(len(last), device=labels.device).clamp(max=1) * cfg.tol * labels.n_labels
     best = (last - lead).argmax().reshape(1)

@@ -100,6 +100,7 @@ def _start(labels: Labels, n: int) -> Tensor:
     from crowdcore.engine import em
 
     worst = 1 / labels.n_classes
-    accuracy = torch.linspace(max(BEST, worst), worst, n, dtype=torch.float64)
-    matrices = em.one_coin(accuracy.to(labels.device), labels.n_classes)
+    best, device = max(BEST, worst), labels.device
+    accuracy = torch.linspace(best, worst, n, dtype=torch.float64, device=device)
+    matrices = em.one_coin(accuracy, labels.n_classes)
     return matrices / matrices.sum(2, keepdim=True)

@@ -50,6 +50,9 @@ class EnhancedConfig(GoldConfig):
     )
 
 
+LEAST = 1e-6
+"""Items that a class is thought to have which nobody gave; the paper would have none."""
+
 MOST_WORK = 2_000_000_000
 """Most label-columns in one sweep over all starts: about ten seconds."""
 
@@ -71,7 +74,7 @@ def ebcc(labels: Labels, cfg: EnhancedConfig, run: Run) -> Estimate:
     priors = subtypes.Priors(
         confusion=dirichlet.confusion_prior(labels, cfg.right, cfg.wrong),
         subtype=cfg.sparsity / cfg.subtypes,
-        classes=em.class_totals(labels, shares),
+        classes=em.class_totals(labels, shares).clamp(min=LEAST),
     )
     columns = labels.n_classes * cfg.subtypes
     tried = restarts.affordable(cfg.restarts, labels.n_labels * columns, MOST_WORK)

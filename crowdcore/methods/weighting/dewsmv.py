@@ -54,10 +54,10 @@ def dewsmv(labels: Labels, cfg: EvolvedWeightsConfig, run: Run) -> Estimate:
     weights = torch.rand(shape, generator=generator, device=device)
     plain = torch.zeros(1, dtype=torch.int64, device=device)  # the first votes with equal weights
     weights = weights.index_fill(0, plain, 1.0)
-    fitness = _doubt(labels, cells, weights)
+    fitness = _doubt(labels, cells, weights, run)
     for _ in run.loop(cfg.generations, "Evolution"):
         trial = _cross(weights, cfg, generator)
-        found = _doubt(labels, cells, trial)
+        found = _doubt(labels, cells, trial, run)
         better = found <= fitness
         weights = torch.where(better.unsqueeze(1), trial, weights)
         fitness = torch.where(better, found, fitness)
@@ -85,7 +85,7 @@ def _cross(weights: Tensor, cfg: EvolvedWeightsConfig, generator: torch.Generato
     return torch.where((chance < cfg.crossover) | forced, mutant.clamp(0, 1), weights)
 
 
-def _doubt(labels: Labels, cells: tuple[Tensor, Tensor], weights: Tensor) -> Tensor:
+def _doubt(labels: Labels, cells: tuple[Tensor, Tensor], weights: Tensor, run: Run) -> Tensor:
     """How unsure the vote with each weight vector [P, W] is: mean of 1 - max p, plus entropy."""
     import torch
     from torch.nn.functional import embedding_bag
@@ -94,9 +94,12 @@ def _doubt(labels: Labels, cells: tuple[Tensor, Tensor], weights: Tensor) -> Ten
     size = (labels.n_items, labels.n_classes, -1)
     most = max(1, AT_ONCE // (labels.n_items * labels.n_classes))
     most_entropy = math.log(max(2, labels.n_classes))
-    doubts = []
+    doubts: list[Tensor] = []
     for part in torch.split(weights, most):
-        counts = embedding_bag(workers, part.T.contiguous(), starts, mode="sum").reshape(size)
+        if doubts:
+            run.check()  # a generation of a large crowd takes seconds
+        table = torch.stack(part.unbind(0), 1)  # [W, P]
+        counts = embedding_bag(workers, table, starts, mode="sum").reshape(size)
         total = counts.sum(1, keepdim=True)
         # Where all weights are 0 nothing is known: the doubt is at its largest.
         p = torch.where(total > 0, counts / total.clamp(min=1e-12), 1 / labels.n_classes)
