@@ -42,6 +42,7 @@ class Cells:
 
         self.code = labels.tensor(given)  # [C] item * K + class
         self.item = labels.tensor(given // n_classes)  # [C]
+        self.given = labels.tensor(given % n_classes)  # [C]
         self.counts = labels.tensor(size[given], labels.dtype)  # [C] labels of each cell
         self.label_cell = self._places(rank)  # [L]
         self.label_item = self._places(given[rank] // n_classes)  # [L]
@@ -61,9 +62,10 @@ class Cells:
     def _count_unseen(self, unseen: NDArray[np.int64], given: NDArray[np.int64]) -> Tensor:
         """How many classes nobody gave; with gold, only its class, and only if nobody gave it."""
         labels = self.labels
-        self._held: Tensor | None = None
+        known = labels.data.has_gold & labels.use_gold
+        self._free = labels.tensor(~known, labels.dtype).unsqueeze(1)  # [N, 1]
+        self._held: Tensor | None = None  # [C] minus infinity for cells that gold rules out
         if labels.use_gold and labels.data.gold is not None:
-            known = labels.data.has_gold
             gold = np.where(known, labels.data.gold, 0)
             item, cls = np.divmod(given, labels.n_classes)
             right = cls == gold[item]
@@ -84,30 +86,47 @@ class Cells:
         shape = (len(self.key_counts), values.shape[1])
         return parts.new_zeros(shape).index_add_(0, owner, parts).to(values.dtype)
 
-    def normalise(self, scores: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def normalise(
+        self, scores: Tensor, prior: Tensor | None = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
         """Turn log scores [C, S], relative to a class that nobody gave, into probabilities.
 
         Returns those of the cells [C, S], that of any one class that nobody gave [N, S], and
-        the log totals, summed over items [S].
+        the log totals, summed over items [S]. With a `prior` [K, S], which need not sum to 1,
+        the second is to be multiplied by it.
         """
-        if self._held is not None:
-            scores = scores + self._held.unsqueeze(1)
         cells, starts = self._items
         unseen = self.unseen.unsqueeze(1).to(scores.dtype)
+        if prior is not None:
+            weight = prior.to(scores.dtype).index_select(0, self.given)
+            left = prior.sum(0).to(scores.dtype) - embedding_bag(cells, weight, starts, mode="sum")
+            # With gold nothing else is possible, however rare its class.
+            unseen = torch.where((unseen > 0) & (self._free > 0), left.clamp(min=0), unseen)
+            scores = scores + weight.log_()
+        if self._held is not None:
+            scores = scores + self._held.unsqueeze(1)
         top = embedding_bag(cells, scores, starts, mode="max")
         top = torch.where(unseen > 0, top.clamp(min=0), top)
         odds = (scores - top.index_select(0, self.item)).exp_()
-        rest = (-top).exp_()
+        rest = torch.where(unseen > 0, (-top).exp(), 0.0)
         total = embedding_bag(cells, odds, starts, mode="sum") + unseen * rest
         odds /= total.index_select(0, self.item)
         # Torch adds columns in cascades: float32 is exact enough, and fifteen times faster.
         return odds, rest.div_(total), (top + total.log()).sum(0).double()
 
-    def spread(self, values: Tensor, rest: Tensor) -> Tensor:
+    def class_totals(self, cell: Tensor, rest: Tensor, prior: Tensor) -> Tensor:
+        """How many items with labels belong to each class [K, S], after `normalise`."""
+        size = (self.labels.n_classes, cell.shape[1])
+        seen = cell.new_zeros(size).index_add_(0, self.given, cell)
+        not_rest = cell.new_zeros(size).index_add_(0, self.given, rest.index_select(0, self.item))
+        rests = rest.sum(0) - rest.index_select(0, self.labels.unlabelled).sum(0)
+        return seen + prior.to(cell.dtype) * (rests - not_rest).clamp_(min=0)
+
+    def spread(self, values: Tensor, rest: Tensor, prior: Tensor | None = None) -> Tensor:
         """Fill a table [N, K] with the cells' values [C], and with `rest` [N] where nobody gave."""
         labels = self.labels
-        table = rest.unsqueeze(1).repeat(1, labels.n_classes).reshape(-1)
-        table = table.index_copy(0, self.code, values)
+        each = rest.new_ones(labels.n_classes) if prior is None else prior.to(rest.dtype)
+        table = (rest.unsqueeze(1) * each).reshape(-1).index_copy(0, self.code, values)
         return labels.clamp(table.reshape(-1, labels.n_classes), other=0.0)
 
     def pick(self, table: Tensor) -> Tensor:

@@ -5,17 +5,19 @@ Columns S are starts side by side; a key is worker * K + given.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
 
-from crowdcore.engine import dirichlet
+from crowdcore.engine import dirichlet, em
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from crowdcore.engine.cells import Cells
+    from crowdcore.run import Run
 
 LEAST = 1e-10
 """Added to counts that are not smoothed, whose logarithm is taken."""
@@ -38,6 +40,30 @@ class Model:
     log_known: Tensor  # [W * K, S]
     log_spam: Tensor  # [W * K, S]
     slack: Tensor  # [S] what the E step's total lacks to be a bound on the evidence
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Fitted:
+    """Starts that have settled; every part has a column a start."""
+
+    bound: Tensor  # [1, S]
+    cell: Tensor  # [C, S]
+    rest: Tensor  # [N, S]
+    prior: Tensor  # [K, S]
+    trust: Tensor  # [W, S]
+    habit: Tensor  # [W * K, S]
+
+    def best(self, lead: float) -> Fitted:
+        """The start with the highest bound; all but the first must lead by so much."""
+        late = torch.arange(self.bound.shape[1], device=self.bound.device).clamp(max=1)
+        place = (self.bound - lead * late).argmax(1)
+        return Fitted(**{name: part.index_select(1, place) for name, part in vars(self).items()})
+
+    @staticmethod
+    def joined(parts: list[Fitted]) -> Fitted:
+        """Put batches of starts side by side."""
+        names = vars(parts[0])
+        return Fitted(**{name: torch.cat([vars(p)[name] for p in parts], 1) for name in names})
 
 
 def split(cells: Cells, knew: Tensor) -> Told:
@@ -79,4 +105,53 @@ def _model(
         log_known=log_known.reshape(-1, columns),
         log_spam=log_spam.reshape(-1, columns),
         slack=slack.double(),
+    )
+
+
+def settle(
+    cells: Cells,
+    known: Tensor,
+    run: Run,
+    *,
+    learn: Callable[[Told], Model],
+    class_prior: bool,
+    max_iter: int,
+    tol: float,
+) -> Fitted:
+    """Iterate starts side by side until none gains more than `tol` a label.
+
+    `known` [W * K, S] is the chance that a label which is right was known, not a lucky spam.
+    """
+    labels, given, n_starts = cells.labels, cells.key_counts.unsqueeze(1), known.shape[1]
+    start = em.start(labels, "votes")
+    right = cells.add_cells(cells.pick(start).unsqueeze(1).repeat(1, n_starts))
+    totals = em.class_totals(labels, start).unsqueeze(1).repeat(1, n_starts)
+    last = totals.new_zeros(n_starts)
+    for _ in run.loop(max_iter, "Starts"):
+        model = learn(split(cells, right * known))
+        odds = torch.logaddexp(model.log_known, model.log_spam) - model.log_spam
+        log_prior = dirichlet.expected_log(1 + totals, 0)
+        prior = log_prior.exp() if class_prior else torch.ones_like(totals)
+        cell, rest, total = cells.normalise(cells.add_keys(odds), prior if class_prior else None)
+        bound = total + model.slack + (given * model.log_spam).sum(0).double()
+        if class_prior:
+            bound += dirichlet.log_evidence(totals.new_ones(()), totals, 0)
+            bound -= (totals * log_prior).sum(0)
+        moved, last = (bound - last).abs() / labels.n_labels, bound
+        run.log(bound=bound.amax() / labels.n_labels)
+        if run.settled(moved.amax(), tol):
+            break
+        # A start that has settled stays, however long the others take.
+        moving = moved >= tol
+        known = torch.where(moving, (model.log_known - model.log_spam).sigmoid_(), known)
+        right = torch.where(moving, cells.add_cells(cell), right)
+        if class_prior:
+            totals = torch.where(moving, cells.class_totals(cell, rest, prior).double(), totals)
+    return Fitted(
+        bound=last.unsqueeze(0),
+        cell=cell,
+        rest=rest,
+        prior=prior,
+        trust=model.trust,
+        habit=model.habit,
     )

@@ -10,9 +10,7 @@ from crowdcore.method import GoldConfig, method
 from crowdcore.result import Estimate
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
-    from crowdcore.engine.cells import Cells
+    from crowdcore.engine.spamming import Model, Told
     from crowdcore.labels import Labels
     from crowdcore.run import Run
 
@@ -29,6 +27,9 @@ class MaceConfig(GoldConfig):
         le=1000,
         description="Starts, of which the one with the highest evidence is kept. The first is "
         "neutral, the others are random.",
+    )
+    class_prior: bool = Field(
+        True, description="Also learn how common the classes are. The paper has them equally so."
     )
     max_iter: int = Field(50, ge=1, le=10_000, description="Most iterations of a start.")
     tol: float = Field(
@@ -63,67 +64,40 @@ def mace(labels: Labels, cfg: MaceConfig, run: Run) -> Estimate:
     """Tell workers who know from workers who spam, and learn what the spammers like to give."""
     import torch
 
-    from crowdcore.engine import restarts
+    from crowdcore.engine import restarts, spamming
     from crowdcore.engine.cells import Cells
+
+    def learn(told: Told) -> Model:
+        if cfg.inference == "EM":
+            return spamming.likeliest(told, cfg.smoothing)
+        return spamming.expected(told, cfg.trust_prior, cfg.habit_prior)
 
     cells = Cells(labels)
     generator = run.generator()
-    found: list[tuple[Tensor, ...]] = []
+    found: list[spamming.Fitted] = []
     for size in restarts.batches(cfg.restarts, len(cells.code)):
         shape = (len(cells.key_counts), size)
         known = torch.rand(shape, generator=generator, dtype=labels.dtype, device=labels.device)
         if not found:
             known.select(1, 0).fill_(0.5)  # the neutral start
-        found.append(_settle(cells, cfg, run, known))
-    bound, cell, rest, trust, habit = (torch.cat(part, 1) for part in zip(*found, strict=True))
-    best = bound.argmax(1)
-    cell, rest, trust, habit = (
-        part.index_select(1, best).squeeze(1) for part in (cell, rest, trust, habit)
-    )
-    habit = habit.reshape(labels.n_workers, 1, labels.n_classes)
+        fitted = spamming.settle(
+            cells,
+            known,
+            run,
+            learn=learn,
+            class_prior=cfg.class_prior,
+            max_iter=cfg.max_iter,
+            tol=cfg.tol,
+        )
+        # A random start must beat the neutral one by more than it may still be moving.
+        found.append(fitted.best(cfg.tol * labels.n_labels))
+    best = spamming.Fitted.joined(found).best(cfg.tol * labels.n_labels)
+    trust, habit = best.trust.squeeze(1), best.habit.reshape(-1, labels.n_classes)
     eye = torch.eye(labels.n_classes, dtype=trust.dtype, device=labels.device)
     weight = trust.reshape(-1, 1, 1)
     return Estimate(
-        posterior=cells.spread(cell, rest),
-        confusion=weight * eye + (1 - weight) * habit,
+        posterior=cells.spread(best.cell.squeeze(1), best.rest.squeeze(1), best.prior.squeeze(1)),
+        confusion=weight * eye + (1 - weight) * habit.unsqueeze(1),
         worker_scores={"trust": trust},
-        artefacts={"spamming": {"share": 1 - trust, "habit": habit.squeeze(1)}},
+        artefacts={"spamming": {"share": 1 - trust, "habit": habit}},
     )
-
-
-def _settle(cells: Cells, cfg: MaceConfig, run: Run, known: Tensor) -> tuple[Tensor, ...]:
-    """Iterate starts [W * K, S] side by side; of the best, return all parts, as single columns.
-
-    `known` is the chance that a label which is right was known, and not spammed by luck.
-    """
-    import torch
-
-    from crowdcore.engine import em, spamming
-
-    labels, given = cells.labels, cells.key_counts.unsqueeze(1)  # [W * K, 1]
-    start = cells.pick(em.start(labels, "votes")).unsqueeze(1)
-    right = cells.add_cells(start.repeat(1, known.shape[1]))
-    last = torch.zeros(known.shape[1], dtype=torch.float64, device=labels.device)
-    for _ in run.loop(cfg.max_iter, cfg.inference):
-        told = spamming.split(cells, right * known)
-        if cfg.inference == "EM":
-            model = spamming.likeliest(told, cfg.smoothing)
-        else:
-            model = spamming.expected(told, cfg.trust_prior, cfg.habit_prior)
-        log_known, log_spam = model.log_known, model.log_spam  # [W * K, S]
-        odds = torch.logaddexp(log_known, log_spam) - log_spam
-        cell, rest, total = cells.normalise(cells.add_keys(odds))
-        bound = total + model.slack + (given * log_spam).sum(0, dtype=torch.float64)
-        moved, last = (bound - last).abs() / labels.n_labels, bound
-        run.log(elbo=bound.amax() / labels.n_labels)
-        if run.settled(moved.amax(), cfg.tol):
-            break
-        # A start that has settled stays, however long the others take.
-        moving = moved >= cfg.tol
-        known = torch.where(moving, (log_known - log_spam).sigmoid_(), known)
-        right = torch.where(moving, cells.add_cells(cell), right)
-    # A random start must beat the neutral one by more than it is still moving.
-    lead = torch.arange(len(last), device=labels.device).clamp(max=1) * cfg.tol * labels.n_labels
-    best = (last - lead).argmax().reshape(1)
-    parts = (last.unsqueeze(0), cell, rest, model.trust, model.habit)
-    return tuple(part.index_select(1, best) for part in parts)

@@ -1,0 +1,50 @@
+"""L-BFGS without a look at the numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from crowdcore.engine.optimise import descend
+
+
+def rosenbrock(point: Tensor) -> tuple[Tensor, Tensor]:
+    x, y = point
+    value = (1 - x) ** 2 + 100 * (y - x**2) ** 2
+    slope = torch.stack([-2 * (1 - x) - 400 * x * (y - x**2), 200 * (y - x**2)])
+    return value, slope
+
+
+def test_a_crooked_valley_is_followed_to_its_end() -> None:
+    start = torch.tensor([-1.2, 1.0]).double()
+    point, value = descend(rosenbrock, start, steps=120, curvature=torch.ones(2).double())
+    np.testing.assert_allclose(point, [1, 1], atol=1e-5)
+    assert float(value) < 1e-10
+
+
+def test_more_steps_are_never_worse_and_the_start_is_kept_if_nothing_is_better() -> None:
+    start = torch.tensor([-1.2, 1.0]).double()
+    values = [
+        float(descend(rosenbrock, start, steps=n, curvature=torch.ones(2).double())[1])
+        for n in range(30)
+    ]
+    assert all(later <= earlier for earlier, later in zip(values, values[1:], strict=False))
+
+    def wall(point: Tensor) -> tuple[Tensor, Tensor]:
+        value = torch.where(point.abs().sum() > 0, torch.nan, 0.0).double()
+        return value, torch.ones_like(point)
+
+    point, _ = descend(wall, torch.zeros(3).double(), steps=5, curvature=torch.ones(3).double())
+    assert point.tolist() == [0, 0, 0]
+
+
+def test_a_good_guess_of_the_curvature_saves_steps() -> None:
+    scales = torch.logspace(-2, 4, 50).double()
+
+    def bowl(point: Tensor) -> tuple[Tensor, Tensor]:
+        return 0.5 * (scales * point * point).sum(), scales * point
+
+    start = torch.ones(50).double()
+    _, value = descend(bowl, start, steps=2, curvature=scales)
+    assert float(value) < 1e-12

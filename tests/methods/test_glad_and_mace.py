@@ -1,0 +1,138 @@
+"""GLAD and MACE against plain numpy and scipy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import digamma, expit
+
+from crowdcore.data import CrowdData, Floats
+from crowdcore.engine import difficulty
+from crowdcore.engine.cells import Cells
+from crowdcore.labels import Labels
+from crowdcore.registry import fit
+from tests.crowds import draw, golden_crowd
+
+
+def expected_likelihood(data: CrowdData, posterior: Floats) -> Callable[[Floats], float]:
+    """Minus GLAD's goal, with the fixed prior, written label by label."""
+    right = posterior[data.item, data.label]
+
+    def value(point: Floats) -> float:
+        ability, easiness = point[: data.n_workers], point[data.n_workers :]
+        correct = expit(ability[data.worker] * np.exp(easiness[data.item]))
+        others = max(1, data.n_classes - 1)
+        terms = right * np.log(correct) + (1 - right) * np.log((1 - correct) / others)
+        return float(-terms.sum() + 0.5 * ((point - 1) ** 2).sum())
+
+    return value
+
+
+def test_goal_of_glad_and_its_gradient_equal_those_of_the_formula() -> None:
+    data = golden_crowd()
+    cells = Cells(Labels(data, torch.device("cpu")))
+    posterior = data.votes / data.votes.sum(1, keepdims=True)
+    cell = cells.pick(torch.tensor(posterior)).unsqueeze(1)
+    point = np.random.default_rng(0).normal(1, 0.5, data.n_workers + data.n_items)
+    formula = expected_likelihood(data, posterior)
+    value, slope = difficulty.Goal(cells, cell, 1.0)(torch.tensor(point))
+    assert abs(float(value) - formula(point)) < 1e-8
+    for place in (0, 3, data.n_workers, data.n_workers + 7):
+        step = np.zeros_like(point)
+        step[place] = 1e-5
+        numeric = (formula(point + step) - formula(point - step)) / 2e-5
+        assert abs(float(slope[place]) - numeric) < 1e-5
+
+
+def test_one_m_step_of_glad_reaches_the_optimum_that_scipy_finds() -> None:
+    data = golden_crowd()
+    first = fit(data, "glad", max_iter=1, m_steps=60)
+    votes = data.votes * (np.e + np.log(max(1, data.n_classes - 1)))
+    scores = np.exp(votes - votes.max(1, keepdims=True))
+    start = scores / scores.sum(1, keepdims=True)  # the E step at ability 1 and log easiness 1
+    formula = expected_likelihood(data, start)
+    found = minimize(formula, np.ones(data.n_workers + data.n_items), method="L-BFGS-B")
+    np.testing.assert_allclose(first.worker_scores["ability"], found.x[: data.n_workers], atol=5e-3)
+    np.testing.assert_allclose(
+        -np.log(first.item_scores["difficulty"]), found.x[data.n_workers :], atol=5e-3
+    )
+
+
+def test_without_a_prior_abilities_run_further_apart() -> None:
+    data = golden_crowd()
+    held = fit(data, "glad").worker_scores["ability"]
+    free = fit(data, "glad", prior="moving").worker_scores["ability"]
+    assert free.std() > 1.5 * held.std()
+
+
+def test_disputed_items_are_difficult_and_inverted_workers_have_negative_ability() -> None:
+    rng = np.random.default_rng(0)
+    right = np.array([0.9] * 9 + [0.1])
+    confusion = np.stack([np.array([[r, 1 - r], [1 - r, r]]) for r in right])
+    data = draw(confusion, rng.integers(0, 2, 200), 10, rng)
+    result = fit(data, "glad")
+    assert result.worker_scores["ability"][9] < 0
+    assert (result.worker_scores["ability"][:9] > 0.5).all()
+    margin = data.votes.max(1) / data.votes.sum(1)
+    difficulty_of = result.item_scores["difficulty"]
+    assert difficulty_of[margin < 0.75].mean() > difficulty_of[margin > 0.85].mean()
+
+
+def plain_mace(data: CrowdData, steps: int, *, class_prior: bool) -> tuple[Floats, Floats]:
+    """MACE by variational Bayes, label by label, from vote shares with half of them known."""
+    i, w, given = data.item, data.worker, data.label
+    size = (data.n_workers, data.n_classes)
+    posterior = data.votes / data.votes.sum(1, keepdims=True)
+    known: NDArray[np.float64] = np.full(len(i), 0.5)
+    for _ in range(steps):
+        knew = posterior[i, given] * known
+        habit = np.zeros(size)
+        np.add.at(habit, (w, given), 1 - knew)
+        trust = np.stack([np.bincount(w, knew, size[0]), habit.sum(1)], 1)
+        theta = np.exp(digamma(trust + 0.5) - digamma(trust.sum(1, keepdims=True) + 1))
+        habits = digamma(habit + 10) - digamma(habit.sum(1, keepdims=True) + 10 * size[1])
+        spam = theta[w, 1] * np.exp(habits[w, given])
+        scores = np.zeros(posterior.shape)
+        if class_prior:
+            scores += digamma(1 + posterior.sum(0))
+        np.add.at(scores, (i, given), np.log1p(theta[w, 0] / spam))
+        scores = np.exp(scores - scores.max(1, keepdims=True))
+        posterior = scores / scores.sum(1, keepdims=True)
+        known = theta[w, 0] / (theta[w, 0] + spam)
+    return posterior, (trust[:, 0] + 0.5) / (trust.sum(1) + 1)
+
+
+@pytest.mark.parametrize("class_prior", [False, True])
+def test_mace_equals_plain_loops(class_prior: bool) -> None:
+    data = golden_crowd()
+    posterior, trust = plain_mace(data, 7, class_prior=class_prior)
+    result = fit(data, "mace", restarts=1, max_iter=7, tol=0, class_prior=class_prior)
+    np.testing.assert_allclose(result.posterior, posterior, atol=1e-9)
+    np.testing.assert_allclose(result.worker_scores["trust"], trust, atol=1e-9)
+
+
+@pytest.mark.parametrize("class_prior", [False, True])
+def test_the_bound_of_mace_never_falls(class_prior: bool) -> None:
+    result = fit(golden_crowd(), "mace", restarts=1, tol=0, class_prior=class_prior)
+    bounds = [float(row["bound"]) for row in result.history]
+    assert len(bounds) == 50
+    assert min(np.diff(bounds)) > -1e-12
+
+
+def test_mace_finds_spammers_and_their_habits() -> None:
+    rng = np.random.default_rng(4)
+    honest = np.array([[0.9, 0.05, 0.05], [0.05, 0.9, 0.05], [0.05, 0.05, 0.9]])
+    spammer = np.tile([0.1, 0.8, 0.1], (3, 1))
+    confusion = np.stack([honest] * 8 + [spammer] * 2)
+    data = draw(confusion, rng.integers(0, 3, 300), 10, rng)
+    for inference in ("variational", "EM"):
+        result = fit(data, "mace", inference=inference)
+        assert (result.worker_scores["trust"][8:] < 0.1).all()
+        assert (result.worker_scores["trust"][:8] > 0.75).all()
+        habit = result.artefacts["spamming"]["habit"]
+        np.testing.assert_allclose(habit[8:, 1], 0.8, atol=0.1)
