@@ -5,8 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 import streamlit as st
+from numpy.typing import NDArray
 
 from crowdcore.audit.evidence import given_shares, label_counts
 from crowdcore.data import DataError
@@ -154,6 +156,7 @@ def _charts(run: RunRow, result: Result, code: int) -> tuple[int, int] | None:
                 show_counts=counted,
                 theme=opening.theme(),
                 chosen=cell,
+                interval=_interval(result, code),
             ),
             key=key,
             on_select="rerun",
@@ -174,6 +177,12 @@ def _charts(run: RunRow, result: Result, code: int) -> tuple[int, int] | None:
         if len(classes) > MOST_BARS:
             st.caption(f"The {MOST_BARS} classes that differ most, of {count(len(classes))}.")
     return cell
+
+
+def _interval(result: Result, code: int) -> NDArray[np.float64] | None:
+    """The lower and upper ends [2, true, given] of a worker's matrix, where the method has them."""
+    ends = result.artefacts.get("confusion_interval")
+    return None if ends is None else np.stack([ends["low"][code], ends["high"][code]])
 
 
 def _matrix_note(n_classes: int, counts: bool) -> str:

@@ -103,7 +103,7 @@ def rows_of(counts: Tensor, smoothing: float) -> Tensor:
     """Distributions over the last axis; rows with nothing in them become uniform."""
     counts = counts + smoothing
     total = counts.sum(-1, keepdim=True)
-    return torch.where(total > 0, counts / total.clamp(min=FLOOR), 1 / counts.shape[-1])
+    return torch.where(total > FLOOR, counts / total.clamp(min=FLOOR), 1 / counts.shape[-1])
 
 
 def one_coin(accuracy: Tensor, n_classes: int) -> Tensor:

@@ -128,10 +128,12 @@ def confusion_heatmap(
     show_counts: bool,
     theme: Theme,
     chosen: tuple[int, int] | None = None,
+    interval: NDArray[np.floating[Any]] | None = None,
 ) -> go.Figure:
     """Show what a worker gives [given] when the truth is [true]; each row adds up to 1.
 
     Heat maps give no clicks, so unseen squares lie on top; their customdata is (true, given).
+    `interval` [2, true, given] has the lower and upper ends of the estimate, where there are any.
     """
     order = matrix_order(confusion, counts)
     shares = _row_shares(counts) if show_counts else confusion
@@ -154,7 +156,8 @@ def confusion_heatmap(
     )
     if len(order) <= MOST_TEXTS:
         figure.add_traces(_texts(shares, numbers if show_counts else None, theme))
-    figure.add_trace(_cells(order, shares, numbers, classes))
+    spread = None if interval is None else interval[:, order][:, :, order]
+    figure.add_trace(_cells(order, shares, numbers, classes, spread))
     if chosen is not None and set(chosen) <= set(order.tolist()):
         row, column = (int(np.flatnonzero(order == code)[0]) for code in chosen)
         edge = {"color": ink(theme), "width": 3}
@@ -223,6 +226,7 @@ def _cells(
     shares: NDArray[np.floating[Any]],
     numbers: NDArray[np.integer[Any]],
     classes: Sequence[str],
+    spread: NDArray[np.floating[Any]] | None,
 ) -> go.Scatter:
     size = len(order)
     column, row = (grid.ravel() for grid in np.meshgrid(np.arange(size), np.arange(size)))
@@ -230,6 +234,7 @@ def _cells(
     texts = [
         f"truth {words[r]} → given {words[c]}<br>{shares[r, c]:.1%} of the row; "
         f"{numbers[r, c]:,} of {numbers[r].sum():,} labels"
+        + ("" if spread is None else f"<br>likely {spread[0, r, c]:.0%} to {spread[1, r, c]:.0%}")
         for r, c in zip(row, column, strict=True)
     ]
     return go.Scatter(

@@ -258,3 +258,12 @@ def test_each_logged_number_gets_its_own_strip() -> None:
     assert [trace.name for trace in figure.data] == ["loglik", "change"]
     assert list(figure.data[1].x) == [1, 2]
     assert history_curve(history[["stage", "step"]], theme="light").data == ()
+
+
+def test_a_cell_tells_its_interval_where_the_method_has_one() -> None:
+    confusion, counts = np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([[9, 1], [2, 8]])
+    ends = np.stack([confusion - 0.05, confusion + 0.05])
+    figure = confusion_heatmap(
+        confusion, counts, ("a", "b"), show_counts=False, theme="light", interval=ends
+    )
+    assert "likely 85% to 95%" in figure.data[-1].text[0]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -29,7 +31,7 @@ def test_more_steps_are_never_worse_and_the_start_is_kept_if_nothing_is_better()
         float(descend(rosenbrock, start, steps=n, curvature=torch.ones(2).double())[1])
         for n in range(30)
     ]
-    assert all(later <= earlier for earlier, later in zip(values, values[1:], strict=False))
+    assert all(later <= earlier for earlier, later in itertools.pairwise(values))
 
     def wall(point: Tensor) -> tuple[Tensor, Tensor]:
         value = torch.where(point.abs().sum() > 0, torch.nan, 0.0).double()

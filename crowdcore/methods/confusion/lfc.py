@@ -61,7 +61,7 @@ def lfc(labels: Labels, cfg: LearningFromCrowdsConfig, run: Run) -> Estimate:
     for _ in run.loop(cfg.max_iter, "EM"):
         counts = cfg.strength * belief + em.given_counts(labels, posterior)
         total = counts.sum(2, keepdim=True)
-        confusion = torch.where(total > 0, counts / total.clamp(min=em.FLOOR), belief)
+        confusion = torch.where(total > em.FLOOR, counts / total.clamp(min=em.FLOOR), belief)
         prior = cfg.prevalence + em.class_totals(labels, posterior)
         prior = prior / prior.sum()
         posterior, loglik = em.e_step(labels, prior, confusion)
