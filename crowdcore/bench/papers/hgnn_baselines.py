@@ -63,7 +63,7 @@ COLUMNS = [
     Column(
         title="GLAD",
         method="glad",
-        params={"prior": "none"},
+        params={"prior": "moving"},
         paper=_numbers(".7593 .7950 .7252 .9050 .8872 .9360 .8294 .7304 .6336 .9040 .9510"),
     ),
     Column(

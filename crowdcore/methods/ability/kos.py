@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from crowdcore.method import Config, Needs, method
+from crowdcore.method import Needs, TruthConfig, method
 from crowdcore.result import Estimate
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from crowdcore.run import Run
 
 
-class MessagePassingConfig(Config):
+class MessagePassingConfig(TruthConfig):
     """Settings of KOS."""
 
     max_iter: int = Field(100, ge=1, le=10_000, description="Most rounds of messages.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import Field
 
-from crowdcore.method import Config, method
+from crowdcore.method import TruthConfig, method
 from crowdcore.result import Estimate
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from crowdcore.run import Run
 
 
-class RobustRankOneConfig(Config):
+class RobustRankOneConfig(TruthConfig):
     """Settings of M-MSR."""
 
     max_iter: int = Field(100, ge=1, le=10_000, description="Most rounds of completion.")

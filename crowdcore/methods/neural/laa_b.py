@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from crowdcore.method import Config, method
+from crowdcore.method import TruthConfig, method
 from crowdcore.result import Estimate
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from crowdcore.run import Run
 
 
-class AutoencoderConfig(Config):
+class AutoencoderConfig(TruthConfig):
     """Settings of LAA-B."""
 
     pretraining: int = Field(

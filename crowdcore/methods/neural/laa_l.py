@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from crowdcore.method import Config, method
+from crowdcore.method import TruthConfig, method
 from crowdcore.result import Estimate
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from crowdcore.run import Run
 
 
-class AspectsConfig(Config):
+class AspectsConfig(TruthConfig):
     """Settings of LAA-L."""
 
     aspects: int = Field(2, ge=2, le=20, description="How many latent aspects items may have.")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from crowdcore.method import Config, method
+from crowdcore.method import TruthConfig, method
 from crowdcore.result import Estimate
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from crowdcore.run import Run
 
 
-class AmbiguityConfig(Config):
+class AmbiguityConfig(TruthConfig):
     """Settings of LAA-O."""
 
     pretraining: int = Field(

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from crowdcore.data import DataError
-from crowdcore.method import Config, Needs, method
+from crowdcore.method import Needs, TruthConfig, method
 from crowdcore.result import Estimate
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from crowdcore.run import Run
 
 
-class PerceptronConfig(Config):
+class PerceptronConfig(TruthConfig):
     """Settings of the MLP."""
 
     hidden: int = Field(30, ge=1, le=1000, description="Units in each of the two hidden layers.")

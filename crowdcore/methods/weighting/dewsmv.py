@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from crowdcore.method import Config, method
+from crowdcore.method import TruthConfig, method
 from crowdcore.result import Estimate
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from crowdcore.run import Run
 
 
-class EvolvedWeightsConfig(Config):
+class EvolvedWeightsConfig(TruthConfig):
     """Settings of the evolved soft majority vote."""
 
     population: int = Field(50, ge=4, le=500, description="Weight vectors that evolve together.")
