@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from crowdcore.labels import Labels
 
 
+LEAST = 1e-30
+"""The smallest prior of the classes that nobody gave to an item."""
+
+
 class Cells:
     """The cells in the order of their items, and where every label stands among them."""
 
@@ -42,7 +46,7 @@ class Cells:
 
         self.code = labels.tensor(given)  # [C] item * K + class
         self.item = labels.tensor(given // n_classes)  # [C]
-        self.given = labels.tensor(given % n_classes)  # [C]
+        self.given = self._places(given % n_classes)  # [C]
         self.counts = labels.tensor(size[given], labels.dtype)  # [C] labels of each cell
         self.label_cell = self._places(rank)  # [L]
         self.label_item = self._places(given[rank] // n_classes)  # [L]
@@ -54,25 +58,33 @@ class Cells:
         self.key_counts = labels.tensor(keys, labels.dtype)  # [W * K]
         starts, owner = _cut(keys)
         self._key_starts = self._places(starts), labels.tensor(owner)
-        self.unseen = self._count_unseen(n_classes - per_item, given)  # [N]
+        by_class = np.argsort(given % n_classes, kind="stable")
+        starts, owner = _cut(np.bincount(given % n_classes, minlength=n_classes))
+        self._classes = self._places(by_class), self._places((given // n_classes)[by_class])
+        self._class_starts = self._places(starts), labels.tensor(owner)
+        self._set_unseen(n_classes - per_item, given)
 
     def _places(self, array: NDArray[np.int64]) -> Tensor:
         return self.labels.tensor(array.astype(np.int32))
 
-    def _count_unseen(self, unseen: NDArray[np.int64], given: NDArray[np.int64]) -> Tensor:
+    def _set_unseen(self, unseen: NDArray[np.int64], given: NDArray[np.int64]) -> None:
         """How many classes nobody gave; with gold, only its class, and only if nobody gave it."""
         labels = self.labels
-        known = labels.data.has_gold & labels.use_gold
-        self._free = labels.tensor(~known, labels.dtype).unsqueeze(1)  # [N, 1]
         self._held: Tensor | None = None  # [C] minus infinity for cells that gold rules out
-        if labels.use_gold and labels.data.gold is not None:
-            gold = np.where(known, labels.data.gold, 0)
+        known = labels.data.has_gold & labels.use_gold
+        if labels.data.gold is not None and known.any():
             item, cls = np.divmod(given, labels.n_classes)
-            right = cls == gold[item]
+            right = cls == labels.data.gold[item]
             self._held = labels.tensor(np.where(known[item] & ~right, -np.inf, 0.0), labels.dtype)
             hit = np.bincount(item[right], minlength=labels.n_items) > 0
             unseen = np.where(known, ~hit, unseen)
-        return labels.tensor(unseen, labels.dtype)
+
+        def column(values: NDArray[np.generic]) -> Tensor:
+            return labels.tensor(values[:, None], labels.dtype)
+
+        self.unseen = column(unseen)  # [N, 1]
+        self._open, self._sure = column((unseen > 0) & ~known), column(unseen * known)
+        self._floor = column(np.where(unseen > 0, 0.0, -np.inf))  # the score of such a class
 
     def add_keys(self, table: Tensor) -> Tensor:
         """Add, for each cell, the rows [W * K, S] of the labels in it -> [C, S]."""
@@ -81,10 +93,7 @@ class Cells:
 
     def add_cells(self, values: Tensor) -> Tensor:
         """Add, for each (worker, given), the rows [C, S] of the cells so labelled -> [W * K, S]."""
-        starts, owner = self._key_starts
-        parts = embedding_bag(self._cells, values, starts, mode="sum").double()
-        shape = (len(self.key_counts), values.shape[1])
-        return parts.new_zeros(shape).index_add_(0, owner, parts).to(values.dtype)
+        return _add(self._cells, values, self._key_starts, len(self.key_counts)).to(values.dtype)
 
     def normalise(
         self, scores: Tensor, prior: Tensor | None = None
@@ -96,19 +105,19 @@ class Cells:
         the second is to be multiplied by it.
         """
         cells, starts = self._items
-        unseen = self.unseen.unsqueeze(1).to(scores.dtype)
+        unseen = self.unseen  # [N, 1]
         if prior is not None:
-            weight = prior.to(scores.dtype).index_select(0, self.given)
-            left = prior.sum(0).to(scores.dtype) - embedding_bag(cells, weight, starts, mode="sum")
+            prior = prior.to(scores.dtype)
+            left = prior.sum(0) - embedding_bag(self.given, prior, starts, mode="sum")
             # With gold nothing else is possible, however rare its class.
-            unseen = torch.where((unseen > 0) & (self._free > 0), left.clamp(min=0), unseen)
-            scores = scores + weight.log_()
+            unseen = left.clamp_(min=LEAST).mul_(self._open).add_(self._sure)
+            scores = prior.log().index_select(0, self.given).add_(scores)
         if self._held is not None:
             scores = scores + self._held.unsqueeze(1)
         top = embedding_bag(cells, scores, starts, mode="max")
-        top = torch.where(unseen > 0, top.clamp(min=0), top)
-        odds = (scores - top.index_select(0, self.item)).exp_()
-        rest = torch.where(unseen > 0, (-top).exp(), 0.0)
+        top = torch.maximum(top, self._floor)
+        odds = top.index_select(0, self.item).neg_().add_(scores).exp_()
+        rest = top.clamp(min=0).neg_().exp_()  # not used where every class was given
         total = embedding_bag(cells, odds, starts, mode="sum") + unseen * rest
         odds /= total.index_select(0, self.item)
         # Torch adds columns in cascades: float32 is exact enough, and fifteen times faster.
@@ -116,11 +125,13 @@ class Cells:
 
     def class_totals(self, cell: Tensor, rest: Tensor, prior: Tensor) -> Tensor:
         """How many items with labels belong to each class [K, S], after `normalise`."""
-        size = (self.labels.n_classes, cell.shape[1])
-        seen = cell.new_zeros(size).index_add_(0, self.given, cell)
-        not_rest = cell.new_zeros(size).index_add_(0, self.given, rest.index_select(0, self.item))
+        cells, items = self._classes
+        seen, taken = (
+            _add(places, values, self._class_starts, self.labels.n_classes)
+            for places, values in ((cells, cell), (items, rest))
+        )
         rests = rest.sum(0) - rest.index_select(0, self.labels.unlabelled).sum(0)
-        return seen + prior.to(cell.dtype) * (rests - not_rest).clamp_(min=0)
+        return seen + prior * (rests - taken).clamp_(min=0)
 
     def spread(self, values: Tensor, rest: Tensor, prior: Tensor | None = None) -> Tensor:
         """Fill a table [N, K] with the cells' values [C], and with `rest` [N] where nobody gave."""
@@ -132,6 +143,13 @@ class Cells:
     def pick(self, table: Tensor) -> Tensor:
         """The values of the cells [C] in a table [N, K]."""
         return table.reshape(-1).index_select(0, self.code)
+
+
+def _add(places: Tensor, values: Tensor, bags: tuple[Tensor, Tensor], size: int) -> Tensor:
+    """Add the rows of `values` at these places; the bags of one owner are added in float64."""
+    starts, owner = bags
+    parts = embedding_bag(places, values, starts, mode="sum").double()
+    return parts.new_zeros((size, values.shape[1])).index_add_(0, owner, parts)
 
 
 def _starts(sizes: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -146,7 +146,7 @@ def settle(
         known = torch.where(moving, (model.log_known - model.log_spam).sigmoid_(), known)
         right = torch.where(moving, cells.add_cells(cell), right)
         if class_prior:
-            totals = torch.where(moving, cells.class_totals(cell, rest, prior).double(), totals)
+            totals = torch.where(moving, cells.class_totals(cell, rest, prior), totals)
     return Fitted(
         bound=last.unsqueeze(0),
         cell=cell,

@@ -19,9 +19,9 @@ class ConflictResolutionConfig(GoldConfig):
 
     max_iter: int = Field(10, ge=1, le=10_000, description="Most alternations.")
     per_label: bool = Field(
-        True,
-        description="Count a worker's disagreements per label given. Otherwise they are added up, "
-        "which makes those who label much look worse.",
+        False,
+        description="Count a worker's disagreements per label given. The published rule adds them "
+        "up, which makes those who label much look worse.",
     )
 
 
