@@ -57,8 +57,8 @@ class CrowdData:
     sequences the items are tokens and `offsets` says where each sentence starts.
     """
 
-    item: Codes  # [L]
-    worker: Codes  # [L]
+    item: NDArray[Any]  # [L]
+    worker: NDArray[Any]  # [L]
     label: NDArray[Any]  # [L] codes; float64 values where kind is ratings
     items: tuple[str, ...]
     workers: tuple[str, ...]
@@ -74,13 +74,15 @@ class CrowdData:
     """The health report that the reader made; stored with the data."""
 
     def __post_init__(self) -> None:
-        for name in ("item", "worker"):
-            codes = np.ascontiguousarray(getattr(self, name), dtype=np.int32)
-            object.__setattr__(self, name, _read_only(codes))
-        dtype = np.float64 if self.kind == "ratings" else np.int32
-        object.__setattr__(self, "label", _read_only(np.ascontiguousarray(self.label, dtype)))
-        if self.gold is not None:
-            object.__setattr__(self, "gold", _read_only(np.ascontiguousarray(self.gold, dtype)))
+        for name in ("item", "worker", "label", "gold"):
+            values = getattr(self, name)
+            if values is None:
+                continue
+            if self.kind == "ratings" and name in ("label", "gold"):
+                array: NDArray[Any] = np.ascontiguousarray(values, dtype=np.float64)
+            else:
+                array = _whole_numbers(name, values)
+            object.__setattr__(self, name, _read_only(array))
         if self.features is not None:
             values = np.ascontiguousarray(self.features, dtype=np.float32)
             object.__setattr__(self, "features", _read_only(values))
@@ -220,6 +222,14 @@ def natural_order(names: set[str] | Sequence[str]) -> tuple[str, ...]:
 
 def _codes_of(names: Any) -> dict[str, int]:
     return {name: index for index, name in enumerate(dict.fromkeys(names))}
+
+
+def _whole_numbers(name: str, values: NDArray[Any]) -> Codes:
+    """Codes as 32-bit integers; anything that is not a whole number is refused, not cut."""
+    array = np.asarray(values)
+    if array.size and not np.issubdtype(array.dtype, np.integer):
+        raise DataError(f"Codes must be whole numbers, not {array.dtype}", column=name)
+    return np.ascontiguousarray(array, dtype=np.int32)
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:

@@ -243,7 +243,6 @@ def test_settings_are_read_by_their_type() -> None:
         (["run", "LABELS", "-m", "ds", "-p", "iterations=3"], "ds has no setting 'iterations'"),
         (["run", "LABELS", "-m", "ds", "--worker", "who"], "a column that is not in the file"),
         (["run", "LABELS", "-m", "mv", "--device", "tpu"], "--device"),
-        (["run", "LABELS"], "--method"),
         (["check", "FOLDER"], "cannot be read"),
         (["chek", "LABELS"], "Did you mean 'check'?"),
         (["simulate", "--out", "LABELS"], "File exists"),

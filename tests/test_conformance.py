@@ -154,7 +154,7 @@ def test_easy_crowd_is_solved_about_as_well_as_by_majority(method: Method) -> No
 
 def test_unmet_needs_are_sentences(method: Method) -> None:
     ratings = CrowdData(
-        item=np.zeros(2), worker=np.arange(2), label=np.array([1.5, 2.5]), items=("i",),
+        item=np.zeros(2, np.int32), worker=np.arange(2), label=np.array([1.5, 2.5]), items=("i",),
         workers=("a", "b"), kind="ratings",
     )  # fmt: skip
     with pytest.raises(DataError, match="ratings"):

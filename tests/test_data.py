@@ -43,6 +43,7 @@ def test_arrays_cannot_be_written_to_and_the_callers_stay_writable() -> None:
         ({"item": np.array([0, 0, 9])}, "outside 0..1"),
         ({"worker": np.array([0, -1, 0])}, "outside 0..1"),
         ({"label": np.array([0, 1])}, "equally many"),
+        ({"label": np.array([0, 1, 0.5])}, "whole numbers, not float64"),
         ({"items": ("i1", "i1")}, "Two names are 'i1'"),
         ({"gold": np.array([0])}, "1 gold answers for 2 items"),
         ({"gold": np.array([0, 7])}, "none of the classes"),

@@ -40,8 +40,8 @@ def test_long_sums_in_single_precision_are_cut_and_stay_exact(
     n_items = 200_000
     data = CrowdData(
         item=np.arange(n_items),
-        worker=np.zeros(n_items),
-        label=np.zeros(n_items),
+        worker=np.zeros(n_items, np.int32),
+        label=np.zeros(n_items, np.int32),
         items=tuple(map(str, range(n_items))),
         workers=("prolific", "idle"),
         classes=("a", "b"),

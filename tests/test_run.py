@@ -27,21 +27,19 @@ def test_the_last_step_is_always_reported() -> None:
 
 def test_a_plateau_is_a_small_move_within_one_stage() -> None:
     run = Run()
-    for value, expected in [(1.0, False), (2.0, False), (2.0000001, True)]:
-        for _ in run.loop(1, "same"):
-            run.log(loglik=value)
-            assert run.plateaued("loglik", 1e-3) is expected
+    for step in run.loop(3, "EM"):
+        run.log(loglik=[1.0, 2.0, 2.0000001][step])
+        assert run.plateaued("loglik", 1e-3) is (step == 2)
     assert run.converged
-    for _ in run.loop(1, "another"):
+    for _ in run.loop(1, "EM"):  # the same stage, begun anew
         run.log(loglik=2.0)
         assert not run.plateaued("loglik", 1e-3)
 
 
 def test_a_relative_plateau_is_a_share_of_the_number() -> None:
     run = Run()
-    for value in (1000.0, 1000.5):
-        for _ in run.loop(1, "EM"):
-            run.log(loglik=value)
+    for step in run.loop(2, "EM"):
+        run.log(loglik=(1000.0, 1000.5)[step])
     assert not run.plateaued("loglik", 1e-3)
     assert run.plateaued("loglik", 1e-3, relative=True)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
@@ -61,7 +62,7 @@ def test_gold_helps_the_other_items() -> None:
 def test_a_warm_start_reaches_the_same_fixed_point_in_fewer_steps(name: str) -> None:
     data = easy_crowd()
     fewer = data.without_workers([data.workers[3]])
-    settings = {"tol": 1e-10, "max_iter": 5000}
+    settings: dict[str, Any] = {"tol": 1e-10, "max_iter": 5000}
     first = fit(data, name, **settings)
     cold, warm = (
         fit(fewer, name, **settings),

@@ -29,8 +29,12 @@ def log_beta(counts: Tensor, dim: int = -1) -> Tensor:
 
 
 def log_evidence(prior: Tensor, counts: Tensor, dim: int = -1) -> Tensor:
-    """Log-probability of drawing `counts` along `dim` where the distribution is integrated out."""
-    return log_beta(prior + counts, dim) - log_beta(prior.expand_as(counts), dim)
+    """Log-probability of drawing `counts` along `dim` where the distribution is integrated out.
+
+    The prior is one number for all, or has fewer leading axes; `dim` then counts from the end.
+    """
+    before = log_beta(prior, dim) if prior.dim() else log_beta(prior.expand(counts.shape[dim]))
+    return log_beta(prior + counts, dim) - before
 
 
 def slack(prior: Tensor, counts: Tensor, log_table: Tensor) -> Tensor:

@@ -83,7 +83,7 @@ def bound(priors: Priors, factors: Factors, log_scores: Tensor) -> Tensor:
     """The evidence lower bound [S] of the posterior that the scores give."""
     total = torch.logsumexp(log_scores, 2).sum(0, dtype=torch.float64)
     given = factors.given.double()
-    rows = dirichlet.log_evidence(priors.of_given().expand_as(given), given, dim=1)
+    rows = dirichlet.log_evidence(priors.of_given(), given, dim=-4)
     total += rows.sum((0, 2, 3)) - (given * factors.log_given).sum((0, 1, 3, 4))
     members, classes = factors.members, factors.members.sum(2)
     subtype = members.new_full((), priors.subtype)

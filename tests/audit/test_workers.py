@@ -87,7 +87,7 @@ def test_items_that_nobody_else_labelled_are_no_evidence() -> None:
     table = worker_table(fit(CrowdData.from_triples(triples), "mv")).set_index("worker")
     assert table.loc["alone", "n_compared"] == 0
     assert table.loc["alone", "verdict"] == "not enough data"
-    assert np.isnan(table.loc["alone", "agreement"])
+    assert table["agreement"].isna()["alone"]
 
 
 def test_gold_is_counted_apart() -> None:

@@ -15,14 +15,9 @@ if TYPE_CHECKING:
     from crowdcore.labels import Labels
     from crowdcore.run import Run
 
-MEMBERS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("zc", {"class_prior": True}),
-    ("hds", {}),
-    ("ds", {}),
-    ("ibcc", {}),
-    ("hbcc", {}),
-)
-"""From one number a worker to a whole matrix, the cheap ones first."""
+MEMBERS: tuple[tuple[str, float], ...] = (("hds", 1), ("ds", 1), ("hbcc", 1), ("mace", 3))
+"""Members with their weights, the cheap ones first: half for the three that model errors by
+matrices, from coarse to rich, and half for the one that models spamming."""
 
 FLOOR = 0.01
 """No member can veto a class: all other classes together have at least this probability."""
@@ -52,9 +47,9 @@ def auto(labels: Labels, cfg: AutoConfig, run: Run) -> Estimate:
     begun = time.perf_counter()
     results: list[Result] = []
     for step in run.loop(len(MEMBERS), "Members"):
-        name, params = MEMBERS[step]
+        name = MEMBERS[step][0]
         member, since = get_method(name), time.perf_counter()
-        config, part = member.configure({**params, "use_gold": labels.use_gold}), run.part(name)
+        config, part = member.configure({"use_gold": labels.use_gold}), run.part(name)
         results.append(
             Result.checked(
                 member.function(labels, config, part),
@@ -72,7 +67,9 @@ def auto(labels: Labels, cfg: AutoConfig, run: Run) -> Estimate:
     run.converged = True
     posteriors = [labels.tensor(one.posterior, labels.dtype) for one in results]
     floor = FLOOR / max(1, labels.n_classes - 1)
-    scores = torch.stack([one.clamp(min=floor).log() for one in posteriors]).mean(0)
+    weights = labels.tensor(np.array([weight for _, weight in MEMBERS[: len(results)]]))
+    logs = torch.stack([one.clamp(min=floor).log() for one in posteriors], 2)  # [N, K, members]
+    scores = logs @ (weights / weights.sum()).to(labels.dtype)
     posterior, _ = em.normalise(labels, scores)
     counts = em.given_counts(labels, posterior)
     truths = [one.argmax(1) for one in (posterior, *posteriors)]
