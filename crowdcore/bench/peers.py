@@ -53,7 +53,7 @@ PEERS = {
     "hds": _ONE_COIN,
     "zc": _ONE_COIN,
     "glad": Peer(name="GLAD", steps="n_iter", params=_NEVER),
-    "mace": Peer(name="MACE", steps="n_iter", params={"n_restarts": 1}),
+    "mace": Peer(name="MACE", steps="n_iter", params={"n_restarts": 10}),
     "mmsr": Peer(name="MMSR", steps="n_iter", params=_NEVER),
     "kos": Peer(name="KOS", steps="n_iter"),
 }

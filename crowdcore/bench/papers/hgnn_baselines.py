@@ -32,6 +32,7 @@ class Column:
     method: str
     params: dict[str, Any]
     paper: dict[str, float]
+    seeds: int = 1  # results of methods that draw are means over seeds
 
 
 SETS = [
@@ -76,13 +77,15 @@ COLUMNS = [
         title="EBCC",
         method="ebcc",
         params={},
+        seeds=5,
         paper=_numbers(".8610 .7200 .7437 .9313 .9152 .9460 .8632 .7784 .6336 .9349 .9610"),
     ),
 ]
 
 NOTES = (
     "Each cell: ours ± sample standard deviation over folds (the paper's). Ties go to the lowest "
-    "class. GLAD is the variant without a prior, as the benchmark behind the paper runs it.",
+    "class. GLAD is the variant without a prior, which the paper is thought to have used; no "
+    "variant that was tried gives all of its numbers. EBCC is the mean over five seeds.",
     "iBCC + 20 % uses the training fifth of the gold, as HGNN does; the other columns use none.",
     "web: nine of its workers are the experts from whose answers the gold was made, so a method "
     "that may see gold learns to copy them.",
@@ -100,7 +103,7 @@ def tables(folder: Path, told: Told) -> list[Table]:
     rows = []
     for place in places:
         dataset = load(place)
-        folds = _folds(dataset)
+        folds = folds_of(dataset)
         row = [dataset.name]
         for column in COLUMNS:
             found = _unsupervised(dataset, column, folds)
@@ -114,21 +117,25 @@ def tables(folder: Path, told: Told) -> list[Table]:
     return [Table(title="HGNN, Table 6: baselines", header=header, rows=rows, notes=NOTES)]
 
 
-def _folds(dataset: DataSet) -> list[NDArray[np.int64]]:
+def folds_of(dataset: DataSet) -> list[NDArray[np.int64]]:
     """The items of each fold's training fifth."""
     known = np.flatnonzero(dataset.truth != UNKNOWN)
     return list(np.array_split(np.random.default_rng(0).permutation(known), FOLDS))
 
 
-def _test_part(dataset: DataSet, train: NDArray[np.int64]) -> NDArray[np.int32]:
+def test_part(dataset: DataSet, train: NDArray[np.int64]) -> NDArray[np.int32]:
+    """The truth without the training items, which must not be scored."""
     truth = dataset.truth.copy()
     truth[train] = UNKNOWN
     return truth
 
 
 def _unsupervised(dataset: DataSet, column: Column, folds: list[NDArray[np.int64]]) -> list[float]:
-    result = fit(dataset.data, column.method, **column.params)
-    return [score(result, _test_part(dataset, train)) for train in folds]
+    parts = [test_part(dataset, train) for train in folds]
+    results = [
+        fit(dataset.data, column.method, seed=seed, **column.params) for seed in range(column.seeds)
+    ]
+    return [mean(score(result, part) for result in results) for part in parts]
 
 
 def _with_gold(dataset: DataSet, folds: list[NDArray[np.int64]]) -> list[float]:
@@ -137,5 +144,5 @@ def _with_gold(dataset: DataSet, folds: list[NDArray[np.int64]]) -> list[float]:
         gold = np.full(dataset.data.n_items, UNKNOWN, np.int32)
         gold[train] = np.maximum(dataset.truth[train], UNKNOWN)
         result = fit(replace(dataset.data, gold=gold), "ibcc", use_gold=True)
-        found.append(score(result, _test_part(dataset, train)))
+        found.append(score(result, test_part(dataset, train)))
     return found
