@@ -22,15 +22,15 @@ def folder(tmp_path: Path) -> Path:
     data, place = golden_crowd(), tmp_path / "bird"
     place.mkdir()
     triples = zip(data.item, data.worker, data.label, strict=True)
-    rows = [(data.items[i], data.workers[w], data.classes[k]) for i, w, k in triples]
+    labels = [("task", "worker", "label")]
+    labels += [(data.items[i], data.workers[w], data.classes[k]) for i, w, k in triples]
     assert data.gold is not None
-    truth = [(name, data.classes[k]) for name, k in zip(data.items, data.gold, strict=True)]
-    for name, header, lines in [
-        ("labels.csv", ("task", "worker", "label"), rows),
-        ("truth.csv", ("task", "truth"), truth),
-    ]:
-        with (place / name).open("w", newline="") as file:
-            csv.writer(file).writerows([header, *lines])
+    truth = [("task", "truth")]
+    truth += [(name, data.classes[k]) for name, k in zip(data.items, data.gold, strict=True)]
+    with (place / "labels.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(labels)
+    with (place / "truth.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(truth)
     return tmp_path
 
 
