@@ -44,8 +44,10 @@ class Beliefs:
         """The posterior for these data [N, K], matched by name; vote shares for new items."""
         votes = data.votes + 1e-3
         posterior: Floats = votes / votes.sum(1, keepdims=True)
-        here = {name: index for index, name in enumerate(self.items)}
-        old = np.array([here.get(name, UNKNOWN) for name in data.items])
+        old = np.arange(data.n_items)
+        if data.items != self.items:
+            here = {name: index for index, name in enumerate(self.items)}
+            old = np.array([here.get(name, UNKNOWN) for name in data.items])
         columns = {name: index for index, name in enumerate(self.classes)}
         classes = np.array([columns.get(name, UNKNOWN) for name in data.classes])
         known = np.zeros((int((old != UNKNOWN).sum()), data.n_classes))

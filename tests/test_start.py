@@ -58,7 +58,7 @@ def test_gold_helps_the_other_items() -> None:
     assert (told.truth[other] == data.gold[other]).mean() > before
 
 
-@pytest.mark.parametrize("name", ["ds", "hds", "zc"])
+@pytest.mark.parametrize("name", ["ds", "hds", "zc", "ibcc", "hbcc", "mace"])
 def test_a_warm_start_reaches_the_same_fixed_point_in_fewer_steps(name: str) -> None:
     data = easy_crowd()
     fewer = data.without_workers([data.workers[3]])

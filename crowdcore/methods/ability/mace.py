@@ -75,10 +75,14 @@ def mace(labels: Labels, cfg: MaceConfig, run: Run) -> Estimate:
     cells = Cells(labels)
     generator = run.generator()
     found: list[spamming.Fitted] = []
-    for size in restarts.batches(cfg.restarts, len(cells.code)):
+    starts = cfg.restarts if labels.warm is None else 1
+    for size in restarts.batches(starts, len(cells.code)):
         shape = (len(cells.key_counts), size)
         known = torch.rand(shape, generator=generator, dtype=labels.dtype, device=labels.device)
-        if not found:
+        if labels.warm is not None:
+            right = cells.add_cells(cells.pick(labels.warm).unsqueeze(1))
+            known = right / cells.key_counts.clamp(min=1).unsqueeze(1)  # and no other start
+        elif not found:
             known.select(1, 0).fill_(0.5)  # the neutral start
         fitted = spamming.settle(
             cells,
