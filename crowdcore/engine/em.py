@@ -45,17 +45,26 @@ def start(labels: Labels, how: Literal["votes", "quality"]) -> Tensor:
 
 def e_step(labels: Labels, prior: Tensor, confusion: Tensor) -> tuple[Tensor, Tensor]:
     """Posterior [N, K] and log-likelihood, from a prior [K] and confusion [W, true, given]."""
-    return e_step_of_logs(labels, prior.clamp(min=FLOOR).log(), confusion.clamp(min=FLOOR).log())
+    return normalise(labels, log_scores(labels, prior, confusion))
+
+
+def log_scores(labels: Labels, prior: Tensor, confusion: Tensor) -> Tensor:
+    """How well each class explains each item's labels [N, K], in logarithms."""
+    return _scores(labels, prior.clamp(min=FLOOR).log(), confusion.clamp(min=FLOOR).log())
 
 
 def e_step_of_logs(
     labels: Labels, log_prior: Tensor, log_confusion: Tensor
 ) -> tuple[Tensor, Tensor]:
     """As `e_step`, from logarithms, which need not be those of distributions."""
+    return normalise(labels, _scores(labels, log_prior, log_confusion))
+
+
+def _scores(labels: Labels, log_prior: Tensor, log_confusion: Tensor) -> Tensor:
     table = log_confusion.transpose(1, 2).reshape(-1, labels.n_classes)
     scores = labels.sum_over_items(table.to(labels.dtype))
     scores += log_prior.to(labels.dtype)
-    return normalise(labels, scores)
+    return labels.clamp(scores, other=-torch.inf)
 
 
 def normalise(labels: Labels, scores: Tensor) -> tuple[Tensor, Tensor]:
@@ -115,18 +124,23 @@ def one_coin(accuracy: Tensor, n_classes: int) -> Tensor:
     return spread + diagonal.unsqueeze(2) * eye
 
 
-def decide(posterior: Tensor, generator: torch.Generator) -> Tensor:
-    """One-hot rows at the likeliest class; ties are drawn with the generator."""
-    top = reduce(torch.maximum, posterior.unbind(1)).unsqueeze(1)
-    hard = (posterior >= top - TIE).to(posterior.dtype)
+def decide(scores: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """One-hot rows at the best class, and the sum of the best scores; ties are drawn.
+
+    Scores that differ by no more than float noise are tied.
+    """
+    columns = scores.unbind(1)
+    top = reduce(torch.maximum, columns)
+    least = top - (TIE + 8 * torch.finfo(scores.dtype).eps * top.abs())
+    hard = torch.stack([column >= least for column in columns], 1).to(scores.dtype)
     winners = hard @ hard.new_ones(hard.shape[1], 1)
     tied = (winners.squeeze(1) > 1).nonzero().squeeze(1)
-    if not len(tied):
-        return hard
-    rows = hard.index_select(0, tied)
-    draw = torch.rand(rows.shape, generator=generator, device=posterior.device)
-    winner = (draw * rows).argmax(1, keepdim=True)
-    return hard.index_copy_(0, tied, torch.zeros_like(rows).scatter_(1, winner, 1.0))
+    if len(tied):
+        rows = hard.index_select(0, tied)
+        draw = torch.rand(rows.shape, generator=generator, device=scores.device)
+        winner = (draw * rows).argmax(1, keepdim=True)
+        hard.index_copy_(0, tied, torch.zeros_like(rows).scatter_(1, winner, 1.0))
+    return hard, top.sum(dtype=torch.float64)
 
 
 def largest_move(before: Tensor, after: Tensor) -> Tensor:

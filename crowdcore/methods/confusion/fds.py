@@ -43,16 +43,20 @@ def fds(labels: Labels, cfg: FastDawidSkeneConfig, run: Run) -> Estimate:
     hard = not cfg.hybrid
     posterior = em.start(labels, "votes")
     if hard:
-        posterior = em.decide(posterior, generator)
+        posterior, _ = em.decide(posterior, generator)
     prior = em.class_prior(labels, posterior)
     for _ in run.loop(cfg.max_iter, "Classification EM"):
         confusion = em.rows_of(em.given_counts(labels, posterior), 0)
-        soft, loglik = em.e_step(labels, prior, confusion)
-        posterior = em.decide(soft, generator) if hard else soft
+        scores = em.log_scores(labels, prior, confusion)
+        if hard:
+            posterior, loglik = em.decide(scores, generator)  # the likelihood of the decisions
+        else:
+            posterior, loglik = em.normalise(labels, scores)
         before, prior = prior, em.class_prior(labels, posterior)
         run.log(loglik=loglik / labels.n_labels)
         moved = float((prior - before).abs().sum())
         if run.settled(moved, cfg.tol):
             break
         hard = hard or moved <= SOFT_UNTIL
+    soft, _ = em.e_step(labels, before, confusion)
     return Estimate(posterior=soft, truth=posterior.argmax(1), confusion=confusion)
