@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 DOUBLE_BELOW = 200_000
 """Below this many labels float64 costs nothing that a person notices; above, float32 pays."""
 
+BLOCK = 65_536
+"""Items that are worked on at a time, so that their numbers stay in the processor's cache."""
+
 LONGEST_BAG = 4096
 """A float32 sum over more rows than this is cut, and its parts are added in float64."""
 
@@ -56,23 +59,54 @@ class Labels:
         return worker * self.n_classes + self.data.label.astype(np.int64)
 
     @cached_property
-    def _by_item(self) -> tuple[Tensor, Tensor]:
-        """Keys ordered by item [L], and where each item's keys start [N]."""
-        keys = _second_when_sorted(self.data.item, self._key, self.n_workers * self.n_classes)
-        return self.tensor(keys), self.tensor(_starts(self.data.labels_per_item))
+    def _block(self) -> int:
+        """How many items are worked on at a time; all of them on a GPU, and where they are few.
+
+        There are never so many blocks that adding up their tables costs more than the labels.
+        """
+        most = self.n_labels // (self.n_workers * self.n_classes)
+        wanted = -(-self.n_items // BLOCK) if self.device.type == "cpu" else 1
+        return -(-self.n_items // max(1, min(most, wanted)))
 
     @cached_property
-    def _by_key(self) -> tuple[Tensor, Tensor, Tensor | None]:
-        """Items ordered by key [L], where each bag starts, and which key a bag belongs to."""
-        items = _second_when_sorted(self._key, self.data.item, self.n_items)
-        sizes = np.bincount(self._key, minlength=self.n_workers * self.n_classes)
+    def _by_item(self) -> list[tuple[Tensor, Tensor]]:
+        """For each block: keys ordered by item, and where each item's keys start."""
+        keys = _second_when_sorted(self.data.item, self._key, self.n_workers * self.n_classes)
+        blocks = []
+        begin = 0
+        for at in range(0, self.n_items, self._block):
+            sizes = self.data.labels_per_item[at : at + self._block]
+            end = begin + int(sizes.sum())
+            blocks.append((self.tensor(keys[begin:end]), self.tensor(_starts(sizes))))
+            begin = end
+        return blocks
+
+    @cached_property
+    def _by_key(self) -> list[tuple[Tensor, Tensor, Tensor | None]]:
+        """For each block: places of items ordered by key, where bags start, and whose they are."""
+        n_keys = self.n_workers * self.n_classes
+        block = self.data.item // np.int32(self._block)
+        place = self.data.item - block * np.int32(self._block)
+        key = block.astype(np.int64) * n_keys + self._key
+        places = _second_when_sorted(key, place, self._block)
+        sizes = np.bincount(key, minlength=-(-self.n_items // self._block) * n_keys)
+        blocks = []
+        begin = 0
+        for own in sizes.reshape(-1, n_keys):
+            end = begin + int(own.sum())
+            blocks.append((self.tensor(places[begin:end]), *self._bags(own)))
+            begin = end
+        return blocks
+
+    def _bags(self, sizes: NDArray[np.int64]) -> tuple[Tensor, Tensor | None]:
+        """Where bags of these sizes start; long ones are cut, and then say whose part they are."""
         parts = np.maximum(1, -(-sizes // LONGEST_BAG))
         if parts.max() == 1 or self.dtype == torch.float64:
-            return self.tensor(items), self.tensor(_starts(sizes)), None
+            return self.tensor(_starts(sizes)), None
         owner = np.repeat(np.arange(len(sizes)), parts)
         first = np.repeat(np.cumsum(parts) - parts, parts)
         offsets = np.repeat(_starts(sizes), parts) + (np.arange(len(owner)) - first) * LONGEST_BAG
-        return self.tensor(items), self.tensor(offsets.astype(np.int32)), self.tensor(owner)
+        return self.tensor(offsets.astype(np.int32)), self.tensor(owner)
 
     @cached_property
     def counts(self) -> Tensor:
@@ -127,20 +161,38 @@ class Labels:
             return None
         return self.clamp(self.tensor(self._start, self.dtype), other=0.0)
 
+    @property
+    def warm_was_used(self) -> bool:
+        """Whether a method has asked for the earlier posterior."""
+        return vars(self).get("warm") is not None
+
     def sum_over_items(self, table: Tensor) -> Tensor:
         """Add, for each item, the rows [W * K, C] of its labels' keys -> [N, C]."""
-        keys, starts = self._by_item
-        return embedding_bag(keys, table, starts, mode="sum")
+        bags = (embedding_bag(keys, table, starts, mode="sum") for keys, starts in self._by_item)
+        if len(self._by_item) == 1:
+            return next(bags)
+        if table.requires_grad:
+            return torch.cat(list(bags))
+        total = table.new_empty((self.n_items, table.shape[1]))
+        for rows, part in zip(torch.split(total, self._block), bags, strict=True):
+            rows.copy_(part)
+        return total
 
     def sum_over_keys(self, values: Tensor) -> Tensor:
         """Add, for each (worker, given), the rows [N, C] of the items so labelled -> [W * K, C]."""
-        items, starts, owner = self._by_key
-        parts = embedding_bag(items, values, starts, mode="sum")
-        if owner is None:
-            return parts
         shape = (self.n_workers * self.n_classes, values.shape[1])
         total = torch.zeros(shape, dtype=torch.float64, device=self.device)
-        return total.index_add_(0, owner, parts.double()).to(values.dtype)
+        for rows, (places, starts, owner) in zip(
+            torch.split(values, self._block), self._by_key, strict=True
+        ):
+            parts = embedding_bag(places, rows, starts, mode="sum")
+            if owner is None and len(self._by_key) == 1:
+                return parts
+            if owner is None:
+                total += parts
+            else:
+                total.index_add_(0, owner, parts.double())
+        return total.to(values.dtype)
 
     def weighted_votes(self, weight: Tensor) -> Tensor:
         """Add the workers' weights [W] to the classes they gave -> [N, K]."""

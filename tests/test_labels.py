@@ -66,3 +66,28 @@ def test_items_without_labels_have_uniform_shares() -> None:
     shares = Labels(more, CPU).shares()
     assert shares[-1].tolist() == [1 / 3] * 3
     np.testing.assert_allclose(shares.sum(1), 1)
+
+
+def test_sums_in_blocks_are_the_sums_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = golden_crowd()
+    table = torch.rand(data.n_workers * data.n_classes, 4, dtype=torch.float64)
+    values = torch.rand(data.n_items, 4, dtype=torch.float64)
+    whole = Labels(data, CPU)
+    monkeypatch.setattr(module, "BLOCK", 13)
+    parts = Labels(data, CPU)
+    assert len(parts._by_item) == len(parts._by_key) == 7
+    for found, expected in [
+        (parts.sum_over_items(table), whole.sum_over_items(table)),
+        (parts.sum_over_keys(values), whole.sum_over_keys(values)),
+    ]:
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_gradients_pass_through_sums_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = golden_crowd()
+    monkeypatch.setattr(module, "BLOCK", 13)
+    table = torch.rand(data.n_workers * data.n_classes, 1, dtype=torch.float64, requires_grad=True)
+    Labels(data, CPU).sum_over_items(table).sum().backward()
+    key = data.worker * data.n_classes + data.label
+    assert table.grad is not None
+    np.testing.assert_allclose(table.grad[:, 0], np.bincount(key, minlength=len(table)))

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 import torch
 
+from crowdcore.labels import BLOCK
+
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -73,6 +75,11 @@ def normalise(labels: Labels, scores: Tensor) -> tuple[Tensor, Tensor]:
     Gold, where it is used, leaves its class alone on its items. Works in place otherwise.
     """
     scores = labels.clamp(scores, other=-torch.inf)
+    totals = [_normalise(rows) for rows in _blocks(scores)]
+    return scores, torch.stack(totals).sum()
+
+
+def _normalise(scores: Tensor) -> Tensor:
     ones = scores.new_ones(scores.shape[1], 1)  # a product with ones adds short rows fastest
     if scores.shape[1] > FEW:
         top = scores.amax(1, keepdim=True)
@@ -87,7 +94,12 @@ def normalise(labels: Labels, scores: Tensor) -> tuple[Tensor, Tensor]:
         share = total.reciprocal().squeeze(1)
         for column in columns:
             column.mul_(share)
-    return scores, (top.reshape(-1, 1) + total.log()).sum(dtype=torch.float64)
+    return (top.reshape(-1, 1) + total.log()).sum(dtype=torch.float64)
+
+
+def _blocks(rows: Tensor) -> tuple[Tensor, ...]:
+    """Pieces of a table that stay in the processor's cache; a GPU takes it whole."""
+    return torch.split(rows, BLOCK if rows.device.type == "cpu" else len(rows))
 
 
 def given_counts(labels: Labels, posterior: Tensor) -> Tensor:
@@ -98,7 +110,8 @@ def given_counts(labels: Labels, posterior: Tensor) -> Tensor:
 
 def class_totals(labels: Labels, posterior: Tensor) -> Tensor:
     """How many of the items that have labels belong to each class [K], in float64."""
-    total = posterior.sum(0, dtype=torch.float64)
+    parts = [rows.sum(0, dtype=torch.float64) for rows in _blocks(posterior)]
+    total = torch.stack(parts).sum(0)
     return total - posterior.index_select(0, labels.unlabelled).sum(0, dtype=torch.float64)
 
 
