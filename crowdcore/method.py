@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -151,6 +151,9 @@ class Method:
             posterior = None if warm_start is None else warm_start.about(data)
             labels = Labels(data, run.device, use_gold=use_gold, start=posterior)
             estimate = self.function(labels, config, run)
+        if posterior is not None and not labels.warm_was_used:
+            unused = f"{self.title} does not begin from an earlier result: that one was not used."
+            estimate = replace(estimate, notes=(*estimate.notes, unused))
         result = Result.checked(
             estimate,
             data=data,
@@ -167,7 +170,8 @@ class Method:
         plain = {**config.model_dump(), "calibrate": "off"}
 
         def refit(less: CrowdData) -> Result:
-            return self.fit(less, run=run.part("Calibration"), warm_start=result.beliefs, **plain)
+            # From nothing: a start from this result would have seen what is held out.
+            return self.fit(less, run=run.part("Calibration"), **plain)
 
         return calibrated(result, config.calibrate, refit, np.random.default_rng(run.seed))
 

@@ -37,8 +37,9 @@ def get_method(name: str) -> Method:
     """Return a method by id; an unknown id gets the nearest ones named."""
     known = methods()
     if name not in known:
-        near = difflib.get_close_matches(name, known, n=3, cutoff=0.4) or list(known)
-        raise DataError(f"There is no method {name!r}", fix=f"Did you mean {', '.join(near)}?")
+        near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
+        fix = f"Did you mean {', '.join(near)}?" if near else f"There are {', '.join(known)}."
+        raise DataError(f"There is no method {name!r}", fix=fix)
     return known[name]
 
 

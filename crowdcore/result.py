@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdcore.data import UNKNOWN, Codes, CrowdData, Floats
+from crowdcore.data import UNKNOWN, Codes, CrowdData, DataError, Floats
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +41,7 @@ class Beliefs:
     posterior: Floats  # [N, K]
 
     def about(self, data: CrowdData) -> Floats:
-        """The posterior for these data [N, K], matched by name; vote shares for new items."""
+        """The posterior for these data [N, K], matched by name; vote shares where it is silent."""
         votes = data.votes + 1e-3
         posterior: Floats = votes / votes.sum(1, keepdims=True)
         old = np.arange(data.n_items)
@@ -53,9 +53,15 @@ class Beliefs:
         known = np.zeros((int((old != UNKNOWN).sum()), data.n_classes))
         shared = np.flatnonzero(classes != UNKNOWN)
         known[:, shared] = self.posterior[old[old != UNKNOWN]][:, classes[shared]]
-        total = known.sum(1, keepdims=True)
-        rows = np.where(total > 0, known / np.where(total > 0, total, 1), 1 / data.n_classes)
-        posterior[old != UNKNOWN] = rows
+        total = known.sum(1)
+        if not total.any():
+            raise DataError(
+                "The earlier result says nothing about these data: no item with one of its classes "
+                "is in both",
+                fix="Begin from a result of the same items and classes, or from none.",
+            )
+        told = total > 0
+        posterior[np.flatnonzero(old != UNKNOWN)[told]] = known[told] / total[told, None]
         return posterior
 
 
@@ -84,7 +90,7 @@ class Provenance:
     device: str
     seconds: float
     steps: int
-    converged: bool | None  # None where nothing iterates
+    converged: bool | None  # None where nothing iterates, or for a fixed number of steps
     created: str
     version: str
     torch: str

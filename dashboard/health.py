@@ -121,7 +121,10 @@ def _control(finding: Finding, key: str) -> dict[str, Any]:
 
 
 def _several(finding: Finding, options: Mapping[str, str], key: str) -> Iterable[str]:
-    """Draw a checkbox for all options and one for each, up to a few."""
+    """Draw a checkbox for all options and one for each, up to a few; a single one needs no two."""
+    if len(options) == 1:
+        ((name, words),) = options.items()
+        return [name] if st.checkbox(f"{escape_md(finding.fix)} {words}", key=f"{key}:all") else []
     every = st.checkbox(f"{escape_md(finding.fix)} (all {len(options)})", key=f"{key}:all")
     chosen = []
     with st.container(horizontal=True):

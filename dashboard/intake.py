@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 Extra = Literal["gold", "features"]
 
+SIZE_WIDTH = 150
+"""Sizes of one width wrap into a tidy grid; without it the last one fills a line alone."""
+
 EXTRAS: dict[Extra, tuple[str, str]] = {
     "gold": (
         "Gold answers",
@@ -140,13 +143,21 @@ def sizes(data: CrowdData | Dataset, *, n_rows: int | None) -> None:
             f"{data.n_labels / max(1, data.n_items):.1f}",
             help="On average. With fewer than three an error can hardly be outvoted.",
             border=True,
+            width=SIZE_WIDTH,
         )
         if data.n_gold:
             _metric("Gold answers", data.n_gold, ROLE_WORDS["gold"])
+        if n_features := _n_features(data):
+            _metric("Features", n_features, "How many numbers describe each item.")
+
+
+def _n_features(data: CrowdData | Dataset) -> int:
+    given = data.features
+    return int(given or 0) if given is None or isinstance(given, int) else given.shape[1]
 
 
 def _metric(label: str, number: int, text: str) -> None:
-    st.metric(label, count(number), help=text, border=True)
+    st.metric(label, count(number), help=text, border=True, width=SIZE_WIDTH)
 
 
 def _header(current: Draft) -> None:
@@ -240,9 +251,17 @@ def _save(current: Draft, data: CrowdData) -> None:
     try:
         with st.spinner("Saving…"):
             target = here if add and here is not None else workspace.create_project(name)
-            workspace.add_data(target.id, data, name=current.labels.name)
+            known = {one.id for one in workspace.datasets(target.id)}
+            saved = workspace.add_data(target.id, data, name=current.labels.name)
     except DataError as error:
         st.error(escape_md(error), icon=":material/error:")
+        return
+    if saved.id in known:
+        st.info(
+            f"{escape_md(target.name)} already has exactly these data, as "
+            f"{escape_md(saved.label)}. Nothing was added.",
+            icon=":material/content_copy:",
+        )
         return
     state.keep("draft", None)
     state.keep("readings", None)

@@ -128,13 +128,16 @@ def _members(rows: list[RunRow]) -> None:
     members = st.expander(count(len(rows), "member"), key=f"members:{rows[0].member_of}")
     for row in reversed(rows):
         with members.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"**{escape_md(row.label)}** :gray[{_facts(row)}]", width="stretch")
+            with st.container():  # the line breaks; a bare text would push the button down
+                st.markdown(f"**{escape_md(row.label)}** :gray[{_facts(row)}]")
             if st.button("Open", key=f"open:{row.id}", type="tertiary"):
                 state.goto("truths", run=row.id)
 
 
 def _details(row: RunRow) -> None:
     settings = {**row.params, "seed": row.seed, "device": row.device}
+    if row.warm_from is not None:
+        settings["begin_from"] = _start_words(row.warm_from)
     words = [f"{label_of(name)} **{_value_words(value)}**" for name, value in settings.items()]
     st.markdown(" · ".join(words))
     if row.excluded:
@@ -145,6 +148,13 @@ def _details(row: RunRow) -> None:
         _draw_curve(row.id)
     elif log := state.workspace().log(row.id):
         st.code(log, language=None, height=240)
+
+
+def _start_words(run_id: str) -> str:
+    try:
+        return state.workspace().run(run_id).label
+    except DataError:
+        return "a run that was deleted"
 
 
 def _delete(row: RunRow) -> None:
@@ -232,8 +242,9 @@ def _draw_curve(run_id: str) -> None:
     if len(history) < 2 or len(history.columns) <= 2:  # noqa: PLR2004  (stage and step)
         return
     thinned = history.iloc[:: math.ceil(len(history) / LONGEST_CURVE)]
+    words = {name: label_of(name) for name in history.columns if name not in {"stage", "step"}}
     st.plotly_chart(
-        history_curve(thinned, theme=opening.theme()),
+        history_curve(thinned.rename(columns=words), theme=opening.theme()),
         key=f"curve:{run_id}",
         config={"displayModeBar": False},
     )

@@ -2,6 +2,7 @@ import csv
 import inspect
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -144,6 +145,16 @@ def test_contradictions_follow_the_policy(tmp_path: Path, policy: str, left: int
     assert json.loads(done.stdout)["data"]["labels"] == left
 
 
+def test_run_names_the_check_that_tells_what_it_found(labels: Path, tmp_path: Path) -> None:
+    gold = tmp_path / "my gold.csv"
+    with labels.open(newline="") as lines:
+        gold.write_text(f"item,gold\n{next(csv.DictReader(lines))['item']},unheard of\n")
+    done = call("run", labels, "-m", "mv", "--gold", gold, "--contradictions", "first")
+    more = done.stdout.split("More: crowdcore ")[1].splitlines()[0]
+    assert "Gold answers that nobody gave" in call(*shlex.split(more)).stdout.split("Nothing")[0]
+    assert more.endswith("--contradictions first")
+
+
 def test_check_reports_what_was_found_and_done() -> None:
     done = call("check", WIDE / "labels.csv")
     assert done.exit_code == 0
@@ -245,7 +256,9 @@ def test_settings_are_read_by_their_type() -> None:
         (["run", "LABELS", "-m", "mv", "--device", "tpu"], "--device"),
         (["check", "FOLDER"], "cannot be read"),
         (["chek", "LABELS"], "Did you mean 'check'?"),
-        (["simulate", "--out", "LABELS"], "File exists"),
+        (["run", "LABELS", "-m", "qqqqq"], "There is no method 'qqqqq'. There are auto, "),
+        (["run", "LABELS", "-m", "mv", "--out", "LABELS"], "is a file, not a folder"),
+        (["simulate", "--out", "LABELS"], "is a file, not a folder"),
         (["simulate", "--out", "NEW", "--spammers", "2"], "--spammers"),
         (["bench", "accuracy", "nowhere"], "There is no folder 'nowhere'"),
         (["bench", "speed", "--labels", "many"], "--labels"),

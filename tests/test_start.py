@@ -78,3 +78,27 @@ def test_an_earlier_result_is_matched_by_name() -> None:
     posterior = first.beliefs.about(other)
     assert posterior[1].tolist() == [0, 1, 0]
     assert posterior[0].argmax() == 2
+
+
+@pytest.mark.parametrize("other", [[("c", "w", "x"), ("d", "w", "y")], [("a", "w", "1")]])
+def test_an_earlier_result_of_other_items_or_classes_is_refused(
+    other: list[tuple[str, str, str]],
+) -> None:
+    first = fit(CrowdData.from_triples([("a", "w", "x"), ("b", "w", "y")]), "mv")
+    with pytest.raises(DataError, match="says nothing about these data"):
+        fit(CrowdData.from_triples(other), "ds", warm_start=first.beliefs)
+
+
+def test_an_item_whose_earlier_class_is_gone_begins_from_its_votes() -> None:
+    first = fit(CrowdData.from_triples([("a", "w", "x"), ("b", "w", "y")]), "mv")
+    posterior = first.beliefs.about(CrowdData.from_triples([("a", "w", "z"), ("b", "w", "y")]))
+    assert posterior.argmax(1).tolist() == [1, 0]
+
+
+def test_a_method_that_cannot_begin_from_an_earlier_result_says_so() -> None:
+    data = easy_crowd()
+    first = fit(data, "mv")
+    assert "was not used" in fit(data, "mv", warm_start=first.beliefs).provenance.notes[-1]
+    for name in ("ds", "auto"):
+        notes = fit(data, name, warm_start=first.beliefs).provenance.notes
+        assert not any("was not used" in note for note in notes)

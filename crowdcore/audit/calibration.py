@@ -51,13 +51,16 @@ def calibrated(
     logliks = _gold_fit(result) if basis == "gold" else _label_fit(result, refit, rng)
     best = int(logliks.argmax())
     likely = TEMPERATURES[logliks >= logliks[best] - DROP]
+    told = _told(result)
     posterior = tempered(result.posterior, TEMPERATURES[best])
+    posterior[told] = result.posterior[told]  # known answers stay known
     note = (
         f"Probabilities were calibrated on held-out labels (temperature {TEMPERATURES[best]:.2f}). "
     )
     note += "Errors that the whole crowd shares cannot be seen without gold."
     if basis == "gold":
-        note = f"Probabilities were calibrated on gold (temperature {TEMPERATURES[best]:.2f})."
+        note = f"Probabilities were calibrated on gold (temperature {TEMPERATURES[best]:.2f}); "
+        note += "compared with the same gold they look better than they are."
     provenance = replace(
         result.provenance,
         temperature=float(TEMPERATURES[best]),
@@ -110,7 +113,7 @@ def _label_fit(
 ) -> Floats:
     """Log-likelihood of held-out labels at each temperature."""
     data = result.data
-    held = _held_out(data, rng)
+    held = _held_out(data, rng, _told(result))
     keep = np.ones(data.n_labels, bool)
     keep[held] = False
     rest = refit(data.only(keep))
@@ -126,23 +129,34 @@ def _gold_fit(result: Result) -> Floats:
     """Log-likelihood of the gold at each temperature."""
     known = result.data.has_gold
     if result.provenance.used_gold:
-        raise DataError("Gold that the method has used cannot calibrate it", fix='Use "labels".')
+        raise DataError(
+            "Gold that the method has used cannot calibrate it",
+            fix='Calibrate on "labels", or switch use_gold off.',
+        )
     if result.data.gold is None or known.sum() < FEWEST_GOLD:
         raise DataError(
             f"Calibration needs {FEWEST_GOLD} items with gold; there are {int(known.sum())}",
-            fix='Use "labels".',
+            fix='Add gold, or calibrate on "labels".',
         )
     posterior, gold = result.posterior[known], result.data.gold[known]
     rows = np.arange(len(gold))
     return np.array([np.log(tempered(posterior, t)[rows, gold] + TIE).sum() for t in TEMPERATURES])
 
 
-def _held_out(data: CrowdData, rng: np.random.Generator) -> NDArray[np.int64]:
+def _told(result: Result) -> NDArray[np.bool_]:
+    """Which items [N] have an answer that the method was told; nothing there needs calibrating."""
+    return result.data.has_gold & result.provenance.used_gold
+
+
+def _held_out(
+    data: CrowdData, rng: np.random.Generator, told: NDArray[np.bool_]
+) -> NDArray[np.int64]:
     """One label of some of the items that have enough, never two of one item."""
     order = rng.permutation(data.n_labels)
     _, first = np.unique(data.item[order], return_index=True)
     able = order[first]
     able = able[data.labels_per_item[data.item[able]] >= FEWEST_PER_ITEM]
+    able = able[~told[data.item[able]]]
     if len(able) < FEWEST_LABELS:
         raise DataError(
             f"Calibration holds out labels of items with at least {FEWEST_PER_ITEM}; "
@@ -156,8 +170,11 @@ def _held_out(data: CrowdData, rng: np.random.Generator) -> NDArray[np.int64]:
 def _expected_accuracy(
     result: Result, temperature: float, likely: Floats
 ) -> tuple[float, float, float]:
-    """Mean confidence, with an interval for the temperature and for the items' own luck."""
-    labelled = result.data.labels_per_item > 0
+    """Mean confidence, with an interval for the temperature and for the items' own luck.
+
+    Items whose answer was told do not count.
+    """
+    labelled = (result.data.labels_per_item > 0) & ~_told(result)
     means = []
     for t in (temperature, likely[-1], likely[0]):
         top = tempered(result.posterior[labelled], float(t)).max(1)

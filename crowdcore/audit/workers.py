@@ -23,6 +23,9 @@ ONE_ANSWER = 0.95
 BEHIND = 0.10
 """How far below the crowd's accuracy a worker is called weak."""
 
+BELOW_CHANCE = 0.9
+"""The share of blind luck below which a worker is called inverted; many labels alone do not do."""
+
 PATTERN = 0.15
 """How much better than evenly spread errors a biased worker's errors can be undone."""
 
@@ -81,7 +84,8 @@ def worker_table(result: Result) -> pd.DataFrame:
     accuracy = _shares_of(hits, n)
     shares = _given_shares(data)
     low, high = wilson(hits, n)
-    matrix, noise = _cautious_confusion(given_counts(result), shares)
+    counts = given_counts(result)
+    matrix, noise = _cautious_confusion(counts, shares)
     prior = _truth_shares(result)
     gold_hits, gold_n = _gold_hits(data)
     frame = pd.DataFrame(
@@ -99,7 +103,9 @@ def worker_table(result: Result) -> pd.DataFrame:
             "gold_accuracy": _shares_of(gold_hits, gold_n),
         }
     )
-    frame["verdict"], frame["evidence"] = _verdicts(frame, shares, prior, data.classes)
+    frame["verdict"], frame["evidence"] = _verdicts(
+        frame, shares, _shares_seen(counts), prior, data.classes
+    )
     for name, values in result.worker_scores.items():
         frame[name] = values
     given = pd.DataFrame(shares, columns=[f"given:{name}" for name in data.classes])
@@ -184,8 +190,16 @@ def _truth_shares(result: Result) -> Floats:
     return shares
 
 
+def _shares_seen(counts: Floats) -> Floats:
+    """How common each class [W, K] is among the items that a worker labelled; 0 without labels."""
+    of_class = counts.sum(2)
+    total = of_class.sum(1, keepdims=True)
+    shares: Floats = np.divide(of_class, total, out=np.zeros_like(of_class), where=total > 0)
+    return shares
+
+
 def _verdicts(
-    frame: pd.DataFrame, shares: Floats, prior: Floats, classes: tuple[str, ...]
+    frame: pd.DataFrame, shares: Floats, seen: Floats, prior: Floats, classes: tuple[str, ...]
 ) -> tuple[list[Verdict], list[str]]:
     n, accuracy = frame["n_compared"].to_numpy(), frame["accuracy"].to_numpy()
     low, high = frame["accuracy_low"].to_numpy(), frame["accuracy_high"].to_numpy()
@@ -194,6 +208,7 @@ def _verdicts(
     crowd = float(np.nansum(accuracy * n) / max(1, n.sum()))
     top = filled.argmax(1)
     share = filled[np.arange(len(filled)), top]
+    met = seen[np.arange(len(seen)), top]  # whoever saw only cats is right to say cat
     above = wilson(share * frame["n_labels"].to_numpy(), frame["n_labels"].to_numpy())[0]
     plain = np.nan_to_num(cost_quality(_even_errors(accuracy, len(classes)), prior))
     pattern = np.nan_to_num(frame["cost_quality"].to_numpy()) - plain
@@ -206,13 +221,13 @@ def _verdicts(
             verdict, sentence = "not enough data", f"Only {n[w]} labels can be compared."
             if len(classes) == 1:
                 sentence = "There is only one class, so nobody can be wrong."
-        elif share[w] >= ONE_ANSWER and above[w] > prior[top[w]]:
+        elif share[w] >= ONE_ANSWER and above[w] > met[w]:
             verdict = "one answer"
             sentence = (
                 f"Gave {classes[top[w]]!r} in {share[w]:.0%} of {frame['n_labels'].iat[w]:,} "
-                f"labels, where it is the truth of {prior[top[w]]:.0%} of all items."
+                f"labels, where it is the truth of {met[w]:.0%} of the items they saw."
             )
-        elif high[w] < chance[w]:
+        elif high[w] < BELOW_CHANCE * chance[w]:
             verdict = "inverted"
             sentence = f"Right in {rate}: less often than the {chance[w]:.0%} of blind answers."
         elif low[w] <= chance[w]:

@@ -199,7 +199,9 @@ def _speed_notes(rows: "list[Row]", labels: int, classes: int) -> list[str]:
 def paper(
     *,
     name: Annotated[str, typer.Argument(metavar="PAPER", help="One of: hgnn-baselines.")],
-    folder: Annotated[Path, typer.Argument(help="The folder with the paper's data sets.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="The folder with the paper's data sets.")
+    ],
     json_file: JsonFile = None,
 ) -> None:
     """Make a published table again, ours beside the paper's."""

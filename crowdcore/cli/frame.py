@@ -53,11 +53,17 @@ def _sentence(error: Exception) -> str | None:
     if isinstance(error, DataError):
         return str(error)
     if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
-        place = f" ({error.filename})" if error.filename else ""
-        return f"{error.strerror or error}{place}."
+        return _about_file(error)
     if isinstance(error, MemoryError):
         return "There is not enough memory for this; try fewer labels or another method."
     return None
+
+
+def _about_file(error: OSError) -> str:
+    if isinstance(error, FileExistsError) and error.filename:  # only making a folder raises it
+        return f"'{error.filename}' is a file, not a folder. Choose another folder."
+    place = f" ({error.filename})" if error.filename else ""
+    return f"{error.strerror or error}{place}."
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:

@@ -1,6 +1,7 @@
 """`crowdcore run`: infer the truths of a file of labels."""
 
 import json
+import shlex
 from collections import Counter
 from enum import StrEnum
 from pathlib import Path
@@ -114,7 +115,18 @@ def run(
     if as_json:
         echo_json({**summary, "files": [str(path) for path in files]})
         return
-    typer.echo("\n".join(_lines(summary, labels)))
+    options = {
+        "--gold": gold,
+        "--item": item,
+        "--worker": worker,
+        "--label": label,
+        "--gold-column": gold_column,
+        "--contradictions": None if contradictions is Contradictions.LAST else contradictions,
+    }
+    more = ["crowdcore", "check", str(labels)]
+    for option, value in [*options.items(), *(("--fix", fix) for fix in fixes or [])]:
+        more += [] if value is None else [option, str(value)]
+    typer.echo("\n".join(_lines(summary, labels, shlex.join(more))))
     if files:
         typer.echo(f"Wrote {', '.join(str(path) for path in files)}")
 
@@ -245,7 +257,7 @@ def _health(result: "Result") -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _lines(summary: dict[str, Any], labels: Path) -> list[str]:
+def _lines(summary: dict[str, Any], labels: Path, more: str) -> list[str]:
     data, score = summary["data"], summary["score"]
     end = {None: "", True: ", converged", False: ", stopped before it converged"}
     steps = f"{count(summary['steps'], 'step')}{end[summary['converged']]}, "
@@ -268,5 +280,5 @@ def _lines(summary: dict[str, Any], labels: Path) -> list[str]:
     lines.append(f"Workers: {verdicts}")
     if summary["health"]:
         found = "; ".join(f"{one['title']} ({one['count']:,})" for one in summary["health"])
-        lines.append(f"Health: {found}. More: crowdcore check {labels}")
+        lines.append(f"Health: {found}. More: {more}")
     return lines

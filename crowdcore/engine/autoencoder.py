@@ -73,6 +73,7 @@ def train(
             value.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
             run.log(loss=value.detach())
+    run.converged = None  # so many epochs, whatever comes of them
     with torch.no_grad():
         return encode().exp().index_fill(0, labels.unlabelled, 1 / labels.n_classes)
 

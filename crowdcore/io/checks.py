@@ -53,6 +53,7 @@ def _missing_marks(given: dict[str, int], wide: bool) -> Finding:
         "missing_marks",
         "Classes that may mean no answer",
         len(marks),
+        severity="warning" if any(is_number(name) for name in marks) else "notice",
         examples=(f"{name!r} ({counted(given[name], 'label')})" for name in marks),
         fix="Leave these labels out, if they mean that there is no answer.",
         option={"missing": marks},

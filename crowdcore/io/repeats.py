@@ -153,7 +153,9 @@ def _contradictions(
         severity="warning",
         examples=(_contradiction(table, triples, pair) for pair in pairs),
         done=done,
-        fix="Choose which to keep: all, the first, the last, or none.",
+        fix="Keep the last of them, or choose: all or the first."
+        if policy == "drop"
+        else "Leave all of them out, or choose which to keep: all, the first or the last.",
         option={"contradictions": "drop" if policy != "drop" else "last"},
     )
 

@@ -177,10 +177,7 @@ class Workspace:
         excluded: Sequence[str] = (),
         warm_from: str | None = None,
     ) -> RunRow:
-        """Line up a fit, after checking all that can be checked before it runs.
-
-        `warm_from` is a finished run of the same project to begin from.
-        """
+        """Line up a fit that passes all checks; `warm_from` is a finished run to begin from."""
         from crowdcore.registry import get_method
 
         dataset, found = self.dataset(dataset_id), get_method(method)
@@ -226,7 +223,7 @@ class Workspace:
         runs.cancel(self.catalogue, self.run(run_id).id)
 
     def run_again(self, run_id: str) -> RunRow:
-        """Queue a run with the data, settings, seed and exclusions of another."""
+        """Queue a run with the data, settings, seed, exclusions and start of another."""
         row = self.run(run_id)
         return self.queue(
             row.dataset_id,
@@ -235,6 +232,7 @@ class Workspace:
             seed=row.seed,
             device=row.device,
             excluded=row.excluded,
+            warm_from=row.warm_from,
         )
 
     def delete_run(self, run_id: str) -> None:

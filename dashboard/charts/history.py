@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_CURVES = 4
+FEW_STEPS = 10
 
 
 def history_curve(history: pd.DataFrame, *, theme: Theme) -> go.Figure:
@@ -39,4 +40,6 @@ def history_curve(history: pd.DataFrame, *, theme: Theme) -> go.Figure:
         )
         figure.update_yaxes(title=plain(name), nticks=4, row=row, col=1)
     figure.update_xaxes(title="step", row=rows, col=1)
+    if len(history) <= FEW_STEPS:
+        figure.update_xaxes(dtick=1)  # there is no step 1.5
     return finish(figure, theme=theme, height=90 + 150 * rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,7 @@ MOST_BARS = 15
 _SVG_POINTS = 1_500
 _PIXELS_FEW, _PIXELS_MANY = 280, 400
 _FEW = 6
+_SIGNS_ACROSS = 26  # that fit side by side under a matrix that shares its line
 _STRONG = 0.55
 
 
@@ -166,13 +168,19 @@ def confusion_heatmap(
         )
     figure.update_layout(clickmode="event+select", showlegend=False)
     figure.update_xaxes(tickvals=places, ticktext=names, title="given", showgrid=False)
-    figure.update_xaxes(range=[-0.5, len(order) - 0.5], tickangle=-45 if len(order) > _FEW else 0)
+    figure.update_xaxes(range=[-0.5, len(order) - 0.5], tickangle=_tilt(names))
     figure.update_yaxes(tickvals=places, ticktext=names, title="truth", showgrid=False)
     figure.update_yaxes(range=[len(order) - 0.5, -0.5])
     if len(order) > MOST_TEXTS:
         figure.update_xaxes(tickfont_size=9)
         figure.update_yaxes(tickfont_size=9)
     return finish(figure, theme=theme, height=_plot_pixels(len(order)) + 80)
+
+
+def _tilt(names: Sequence[str]) -> int:
+    """Turn names that would run into each other under narrow cells."""
+    longest = max((len(html.unescape(name)) for name in names), default=0)
+    return -45 if len(names) > _FEW or len(names) * longest > _SIGNS_ACROSS else 0
 
 
 def matrix_order(

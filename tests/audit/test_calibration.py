@@ -8,7 +8,7 @@ import pytest
 from crowdcore.audit.calibration import calibration_error, reliability, tempered
 from crowdcore.data import CrowdData, DataError, Floats
 from crowdcore.registry import fit
-from tests.crowds import draw, golden_crowd
+from tests.crowds import draw, golden_crowd, with_some_gold
 
 
 def crowd_of_twins() -> CrowdData:
@@ -87,3 +87,18 @@ def test_too_little_to_calibrate_on_is_said(how: str, says: str) -> None:
     data = CrowdData.from_triples([("i", "a", "x"), ("i", "b", "y")])
     with pytest.raises(DataError, match=says):
         fit(data, "mv", calibrate=how)
+
+
+def test_answers_that_were_told_stay_certain() -> None:
+    rng = np.random.default_rng(4)
+    data = draw(np.full((60, 3, 3), 1 / 3), rng.integers(0, 3, 240), 4, rng)
+    data = with_some_gold(data)
+    assert data.gold is not None
+    mended = fit(data, "ds", use_gold=True, calibrate="labels")
+    assert mended.provenance.temperature is not None
+    assert mended.provenance.temperature > 1
+    known = np.flatnonzero(data.has_gold)
+    np.testing.assert_array_equal(mended.posterior[known, data.gold[known]], 1.0)
+    assert mended.provenance.expected_accuracy is not None
+    others = mended.confidence[~data.has_gold].mean()
+    assert mended.provenance.expected_accuracy[0] == pytest.approx(others)

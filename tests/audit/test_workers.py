@@ -108,3 +108,30 @@ def test_a_method_without_matrices_gets_them_from_its_posterior() -> None:
     np.testing.assert_allclose(confusion.sum(2), 1)
     swapper = confusion[13]
     assert swapper[0, 1] > swapper[0, 0]
+
+
+def test_whoever_saw_one_class_only_may_give_it_always() -> None:
+    rng = np.random.default_rng(0)
+    confusion = np.tile(0.85 * EYE + 0.15 * (1 - EYE), (4, 1, 1))
+    data = draw(confusion, np.repeat([0, 1], 100), 4, rng)
+    expert = np.arange(40)  # all of the first class
+    more = CrowdData(
+        item=np.concatenate([data.item, expert]),
+        worker=np.concatenate([data.worker, np.full(40, 4)]),
+        label=np.concatenate([data.label, np.zeros(40, np.int32)]),
+        items=data.items,
+        workers=(*data.workers, "expert"),
+        classes=data.classes,
+    )
+    assert worker_table(fit(more, "ds"))["verdict"].tolist() == ["good"] * 5
+
+
+def test_a_hair_below_chance_is_random_however_many_labels_show_it() -> None:
+    rows = []
+    for item in range(20_000):
+        truth, right = item % 2, item % 100 < 48
+        rows += [(str(item), worker, str(truth)) for worker in "abc"]
+        rows.append((str(item), "blind", str(truth if right else 1 - truth)))
+    row = worker_table(fit(CrowdData.from_triples(rows), "mv")).set_index("worker").loc["blind"]
+    assert row["accuracy_high"] < 0.5
+    assert row["verdict"] == "random"

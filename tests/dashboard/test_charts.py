@@ -260,6 +260,22 @@ def test_each_logged_number_gets_its_own_strip() -> None:
     assert history_curve(history[["stage", "step"]], theme="light").data == ()
 
 
+def test_a_short_curve_has_whole_steps_on_its_axis() -> None:
+    history = pd.DataFrame({"stage": ["EM"] * 2, "step": [0, 1], "loglik": [-3.0, -2.0]})
+    assert history_curve(history, theme="light").layout.xaxis.dtick == 1
+
+
+def test_long_names_under_a_matrix_are_tilted_and_short_ones_are_not() -> None:
+    square, counts = np.eye(3), np.eye(3, dtype=int)
+    angles = [
+        confusion_heatmap(
+            square, counts, names, show_counts=False, theme="light"
+        ).layout.xaxis.tickangle
+        for names in (["a", "b", "<&>"], ["very negative", "neutral", "very positive"])
+    ]
+    assert angles == [0, -45]
+
+
 def test_a_cell_tells_its_interval_where_the_method_has_one() -> None:
     confusion, counts = np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([[9, 1], [2, 8]])
     ends = np.stack([confusion - 0.05, confusion + 0.05])

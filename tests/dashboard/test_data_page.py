@@ -127,6 +127,24 @@ def test_a_gold_file_and_its_removal_change_what_is_read(open_page: OpenPage) ->
     assert "Gold answers" not in numbers(page)
 
 
+def test_features_are_counted_before_and_after_they_are_saved(open_page: OpenPage) -> None:
+    page = upload(open_page(), "answers.csv", WIDE)
+    assert "Features" not in numbers(page)
+    upload(page, "features.csv", b"item,a,b\nq1,1,2\nq2,3,4\nq3,5,6\n", key="features:1")
+    assert numbers(page)["Features"] == "2"
+    page.button(key="create").click().run()
+    page.switch_page("views/data.py").run()
+    assert numbers(page)["Features"] == "2"
+
+
+def test_the_only_spelling_to_merge_has_one_checkbox(open_page: OpenPage) -> None:
+    page = upload(open_page(), "pets.csv", LONG)
+    (box,) = [one for one in page.checkbox if "spellings" in str(one.key)]
+    assert "→" in box.label
+    box.check().run()
+    assert numbers(page)["Classes"] == "2"
+
+
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -173,6 +191,21 @@ def test_new_data_can_join_the_open_project(
     assert numbers(page)["Labels"] == "8"
     page.selectbox(key="choose:Data set").select(dataset.id).run()
     assert numbers(page)["Labels"] == "60"
+
+
+def test_data_that_the_project_has_are_not_added_again_and_the_page_says_so(
+    home: Workspace, dataset: Dataset, open_page: OpenPage
+) -> None:
+    page = open_page()
+    page.button_group(key=f"view:{dataset.project_id}").set_value("New data").run()
+    upload(page, "answers.csv", WIDE)
+    page.button(key="add").click().run()
+    page.switch_page("views/data.py").run()
+    page.button_group(key=f"view:{dataset.project_id}").set_value("New data").run()
+    upload(page, "copy.csv", WIDE, key="labels:1")
+    page.button(key="add").click().run()
+    assert "Nothing was added" in page.info[-1].value
+    assert len(home.datasets(dataset.project_id)) == 2
 
 
 def test_a_project_can_be_renamed_but_not_to_a_taken_name(

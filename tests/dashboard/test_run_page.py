@@ -126,6 +126,18 @@ def test_a_finished_run_tells_its_facts_and_opens_its_results(
     assert page.title[0].value == "Truths"
 
 
+def test_a_run_tells_which_run_it_began_from_also_when_that_is_gone(
+    home: Workspace, dataset: Dataset, open_page: OpenPage
+) -> None:
+    start = finish(home, home.queue(dataset.id, "mv"))
+    row = finish(home, home.queue(dataset.id, "ds", warm_from=start.id))
+    page = open_page("run")
+    page.session_state[f"details:{row.id}"] = True
+    assert r"Begin from **\#1 Majority vote**" in text_of(page.run())
+    home.delete_run(start.id)
+    assert "Begin from **a run that was deleted**" in text_of(page.run())
+
+
 def test_a_failed_run_shows_its_sentence_and_its_log(
     home: Workspace, dataset: Dataset, open_page: OpenPage
 ) -> None:

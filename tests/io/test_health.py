@@ -181,7 +181,9 @@ def test_an_item_without_a_label_stays_in_the_data() -> None:
 
 def test_minus_one_may_mean_no_answer_in_a_matrix_only() -> None:
     wide = b"item,a,b,c\nx,1,-1,1\ny,2,2,-1\nz,1,1,2\n"
-    assert finding(read_labels(wide), "missing_marks").option == {"missing": ["-1"]}
+    mark = finding(read_labels(wide), "missing_marks")
+    assert mark.option == {"missing": ["-1"]}
+    assert mark.severity == "warning"
     rows = [(item, worker, "-1" if label == "cat" else "1") for item, worker, label in CLEAN]
     assert finding(read_labels(table(rows)), "missing_marks").severity == "ok"
 

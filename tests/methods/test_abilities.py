@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
 from crowdcore.registry import fit
@@ -57,3 +59,10 @@ def test_mmsr_recovers_the_skills() -> None:
     skill = (right.ravel() - 1 / 3) / (2 / 3)
     found = fit(data, "mmsr", tol=1e-5).worker_scores["skill"]
     np.testing.assert_allclose(found, skill, atol=0.06)
+
+
+def test_items_without_labels_do_not_move_the_skills_of_mmsr() -> None:
+    data = golden_crowd()
+    more = dataclasses.replace(data, items=(*data.items, *map(str, range(-9, 0))), gold=None)
+    plain, beside = fit(data, "mmsr"), fit(more, "mmsr")
+    np.testing.assert_allclose(beside.worker_scores["skill"], plain.worker_scores["skill"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 import torch
@@ -83,3 +85,17 @@ def test_minimax_refuses_data_that_would_not_fit(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(minimax_file, "MOST_NUMBERS", 100)
     with pytest.raises(DataError, match="matrix of classes for every item"):
         fit(golden_crowd(), "minimax")
+
+
+def test_homogeneous_rows_that_a_worker_never_met_are_guesses_without_smoothing() -> None:
+    data = golden_crowd()
+    more = dataclasses.replace(data, workers=(*data.workers, "nobody"))
+    confusion = fit(more, "hds", smoothing=0).confusion
+    assert confusion is not None
+    np.testing.assert_allclose(confusion[-1], 1 / 3)
+
+
+def test_a_hybrid_start_of_fast_dawid_skene_always_ends_with_decisions() -> None:
+    result = fit(golden_crowd(), "fds", hybrid=True, tol=1)
+    assert result.provenance.steps > 1
+    assert result.provenance.converged

@@ -12,10 +12,11 @@ from scipy.optimize import minimize
 from scipy.special import digamma, expit
 
 from crowdcore.data import CrowdData, Floats
-from crowdcore.engine import difficulty
+from crowdcore.engine import difficulty, restarts
 from crowdcore.engine.cells import Cells
 from crowdcore.labels import Labels
 from crowdcore.registry import fit
+from crowdcore.run import Run
 from tests.crowds import draw, golden_crowd
 
 
@@ -136,3 +137,20 @@ def test_mace_finds_spammers_and_their_habits() -> None:
         assert (result.worker_scores["trust"][:8] > 0.75).all()
         habit = result.artefacts["spamming"]["habit"]
         np.testing.assert_allclose(habit[8:, 1], 0.8, atol=0.1)
+
+
+def test_mace_has_converged_only_if_every_batch_of_starts_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data = golden_crowd()
+    monkeypatch.setattr(restarts, "MOST_CELLS", 1)  # one start a batch
+    began: list[int] = []
+    settled = Run.settled
+
+    def first_never(run: Run, change: float | torch.Tensor, tol: float) -> bool:
+        began.append(run.steps)
+        return settled(run, change, 0.0 if run.steps <= 3 else 1e9)
+
+    monkeypatch.setattr(Run, "settled", first_never)
+    assert not fit(data, "mace", restarts=2, max_iter=3).provenance.converged
+    assert began == [1, 2, 3, 4]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 
 import numpy as np
 import pytest
 from scipy.stats import chi2
 
+from crowdcore.data import CrowdData
 from crowdcore.methods.weighting import dewsmv
 from crowdcore.registry import fit
 from tests.crowds import easy_crowd, golden_crowd
@@ -55,3 +57,29 @@ def test_doubt_falls_in_every_generation_and_does_not_depend_on_the_parts(
     monkeypatch.setattr(dewsmv, "AT_ONCE", 1000)
     parts = fit(golden_crowd(), "dewsmv", generations=15)
     np.testing.assert_allclose(parts.posterior, whole.posterior, atol=1e-5)
+
+
+def test_a_worker_without_labels_is_neither_trusted_nor_distrusted() -> None:
+    data = golden_crowd()
+    more = dataclasses.replace(data, workers=(*data.workers, "nobody"))
+    assert fit(more, "iwmv").worker_scores["weight"][-1] == 0
+    assert fit(more, "zbs").worker_scores["skill"][-1] == pytest.approx(1 / 3)
+
+
+def test_no_cluster_of_gtic_is_named_after_a_class_that_nobody_gave() -> None:
+    data = golden_crowd(2)
+    more = dataclasses.replace(data, classes=(*data.classes, "never"))
+    result = fit(more, "gtic")
+    assert (result.posterior[:, 2] == 0).all()
+    np.testing.assert_array_equal(result.truth, fit(data, "gtic").truth)
+
+
+def test_an_item_without_labels_does_not_move_the_clusters_of_gtic() -> None:
+    given = ("nnymm", "nnyym", "nmmmy", "nnnym", "nyyym")
+    triples = [(i, w, given[i % 5][w]) for i in range(30) for w in range(5)]
+    data = CrowdData.from_triples(triples)
+    more = dataclasses.replace(data, items=(*data.items, "bare"))
+    for smoothing in (0.0, 5.0):
+        plain = fit(data, "gtic", smoothing=smoothing).posterior
+        beside = fit(more, "gtic", smoothing=smoothing).posterior[:-1]
+        np.testing.assert_allclose(beside, plain, atol=1e-12)

@@ -121,6 +121,16 @@ def test_a_run_again_has_everything_of_the_first(workspace: Workspace, dataset: 
     assert [getattr(first, name) for name in same] == [getattr(second, name) for name in same]
 
 
+def test_a_run_again_begins_from_where_the_first_began(
+    workspace: Workspace, dataset: Dataset
+) -> None:
+    start = workspace.queue(dataset.id, "mv")
+    assert runs.claim(workspace.catalogue) == start.id
+    workspace.save_result(start.id, fit(workspace.load_data(dataset.id), "mv"))
+    first = workspace.queue(dataset.id, "ds", warm_from=start.id)
+    assert workspace.run_again(first.id).warm_from == start.id
+
+
 def test_runs_are_claimed_in_order_and_only_once(workspace: Workspace, dataset: Dataset) -> None:
     rows = [workspace.queue(dataset.id, "mv") for _ in range(3)]
     claimed = [runs.claim(workspace.catalogue) for _ in range(4)]

@@ -75,6 +75,7 @@ def mace(labels: Labels, cfg: MaceConfig, run: Run) -> Estimate:
     cells = Cells(labels)
     generator = run.generator()
     found: list[spamming.Fitted] = []
+    ended: list[bool] = []
     starts = cfg.restarts if labels.warm is None else 1
     for size in restarts.batches(starts, len(cells.code)):
         shape = (len(cells.key_counts), size)
@@ -95,6 +96,8 @@ def mace(labels: Labels, cfg: MaceConfig, run: Run) -> Estimate:
         )
         # A random start must beat the neutral one by more than it may still be moving.
         found.append(fitted.best(cfg.tol * labels.n_labels))
+        ended.append(bool(run.converged))
+    run.converged = all(ended)
     best = spamming.Fitted.joined(found).best(cfg.tol * labels.n_labels)
     trust, habit = best.trust.squeeze(1), best.habit.reshape(-1, labels.n_classes)
     eye = torch.eye(labels.n_classes, dtype=trust.dtype, device=labels.device)

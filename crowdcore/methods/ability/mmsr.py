@@ -44,7 +44,7 @@ def mmsr(labels: Labels, cfg: RobustRankOneConfig, run: Run) -> Estimate:
     pairs = between.compare(labels.data)
     sign = between.signs(pairs, labels.data.labels_per_worker)
     ratio = pairs.skill * sign[pairs.one] * sign[pairs.other]
-    margin = min(0.5, 1 / np.sqrt(labels.n_items))
+    margin = min(0.5, 1 / np.sqrt((labels.data.labels_per_item > 0).sum()))
     skill = np.full(labels.n_workers, 0.5)
     for _ in run.loop(cfg.max_iter, "Completion"):
         found = between.trimmed_mean(pairs, ratio / skill[pairs.other], skill, cfg.trim)

@@ -55,7 +55,7 @@ def fds(labels: Labels, cfg: FastDawidSkeneConfig, run: Run) -> Estimate:
         before, prior = prior, em.class_prior(labels, posterior)
         run.log(loglik=loglik / labels.n_labels)
         moved = float((prior - before).abs().sum())
-        if run.settled(moved, cfg.tol):
+        if run.settled(moved, cfg.tol) and hard:
             break
         hard = hard or moved <= SOFT_UNTIL
     soft, _ = em.e_step(labels, before, confusion)

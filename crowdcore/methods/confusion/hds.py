@@ -39,6 +39,8 @@ class HomogeneousConfig(GoldConfig):
 )
 def hds(labels: Labels, cfg: HomogeneousConfig, run: Run) -> Estimate:
     """Learn how often each worker is right, in each class, with all errors alike."""
+    import torch
+
     from crowdcore.engine import em
 
     posterior = em.start(labels, "quality")
@@ -48,7 +50,10 @@ def hds(labels: Labels, cfg: HomogeneousConfig, run: Run) -> Estimate:
         hits, total = counts.diagonal(dim1=1, dim2=2), counts.sum(2)
         if cfg.accuracy == "per worker":
             hits, total = hits.sum(1, keepdim=True), total.sum(1, keepdim=True)
-        right = (hits / total.clamp(min=em.FLOOR)).expand(-1, labels.n_classes)
+        right = hits / total.clamp(min=em.FLOOR)
+        # A row that a worker never met is a guess, as in `em.rows_of`.
+        right = torch.where(total > em.FLOOR, right, 1 / labels.n_classes)
+        right = right.expand(-1, labels.n_classes)
         confusion = em.one_coin(right, labels.n_classes)
         posterior, loglik = em.e_step(labels, prior, confusion)
         run.log(loglik=loglik / labels.n_labels)

@@ -78,6 +78,7 @@ def mlp(labels: Labels, cfg: PerceptronConfig, run: Run) -> Estimate:
         kept = [torch.where(better, w.detach(), k) for w, k in zip(net, kept, strict=True)]
         cost.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
+    run.converged = None  # so many epochs, of which the best was kept
     net = kept
     posterior = logits(labels).softmax(1)
     known = one_hot(answers, labels.n_classes).to(posterior.dtype)
@@ -99,7 +100,8 @@ def _split(labels: Labels, held_out: float, rng: np.random.Generator) -> tuple[T
     order = rng.permutation(labels.data.n_gold)
     n = int(held_out * len(order))
     if n < FEWEST_HELD_OUT:
-        return labels.tensor(order), labels.tensor(order)
+        everything = labels.tensor(order)
+        return everything, everything
     return labels.tensor(order[n:]), labels.tensor(order[:n])
 
 
@@ -128,6 +130,6 @@ def _network(taught: Labels, hidden: int, generator: torch.Generator | None) -> 
 
 def _note(learn: Tensor, watch: Tensor) -> str:
     """Say how much gold was used, and for what."""
-    if len(learn) == len(watch):
-        return f"Learnt from {len(learn)} gold items; too few to hold some out for stopping."
+    if learn is watch:
+        return f"Learnt from {len(learn)} gold items; none were held out to choose when to stop."
     return f"Learnt from {len(learn)} gold items; {len(watch)} more chose when to stop."

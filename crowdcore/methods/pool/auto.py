@@ -64,7 +64,7 @@ def auto(labels: Labels, cfg: AutoConfig, run: Run) -> Estimate:
         run.log(seconds=time.perf_counter() - begun)
         if time.perf_counter() - begun > cfg.max_seconds:
             break
-    run.converged = True
+    run.converged = all(one.provenance.converged for one in results)
     posteriors = [labels.tensor(one.posterior, labels.dtype) for one in results]
     floor = FLOOR / max(1, labels.n_classes - 1)
     weights = labels.tensor(np.array([weight for _, weight in MEMBERS[: len(results)]]))
@@ -97,7 +97,9 @@ def _notes(labels: Labels, members: dict[str, Any], disputed: int) -> list[str]:
     notes = [
         f"Pooled {len(members['names'])} methods: {', '.join(members['titles'])}.",
         f"They do not all agree on {disputed:,} of {data.n_items:,} items: there the choice of a "
-        "method matters.",
+        "method matters."
+        if disputed
+        else "They agree on all items.",
     ]
     if members["skipped"]:
         notes.append(f"The time was up before {', '.join(members['skipped'])}.")

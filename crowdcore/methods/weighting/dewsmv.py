@@ -62,6 +62,7 @@ def dewsmv(labels: Labels, cfg: EvolvedWeightsConfig, run: Run) -> Estimate:
         weights = torch.where(better.unsqueeze(1), trial, weights)
         fitness = torch.where(better, found, fitness)
         run.log(doubt=fitness.min())
+    run.converged = None  # so many generations, whatever comes of them
     best = weights.index_select(0, fitness.argmin().reshape(1)).reshape(-1)
     posterior = votes.shares(labels, labels.weighted_votes(best))
     return Estimate(posterior=posterior, worker_scores={"weight": best})

@@ -43,19 +43,23 @@ def gtic(labels: Labels, cfg: ClusteringConfig, run: Run) -> Estimate:
     x, start = _features(labels, cfg)
     labelled = (labels.counts > 0).to(x.dtype).unsqueeze(1)  # [N, 1]
     # A class starts at the items that have its largest share.
-    seeds = ((start >= start.amax(0) - 1e-9) & (labelled > 0)).to(x.dtype)
+    largest = torch.where(labelled > 0, start, 0.0).amax(0)
+    seeds = ((start >= largest - 1e-9) & (labelled > 0)).to(x.dtype)
     centres = (seeds.T @ x) / seeds.sum(0).clamp(min=1).unsqueeze(1)  # [K, D]
+    # A class that nobody gave has no cluster.
+    absent = labels.votes.sum(0) == 0  # [K]
+    away = torch.where(absent, torch.inf, 0.0).to(x.dtype)
     member = torch.zeros_like(start)
     for _ in run.loop(cfg.max_iter, "K-means"):
-        distance = _squared_distances(x, centres)
+        distance = _squared_distances(x, centres) + away
         before, member = member, _nearest(distance) * labelled  # [N, K]
         size = member.sum(0).unsqueeze(1)
         centres = torch.where(size > 0, (member.T @ x) / size.clamp(min=1e-12), centres)
         if run.settled((member - before).abs().sum(), 1e-6):
             break
-    named = _name_clusters(member.T @ _nearest(-labels.votes))  # [cluster, class]
+    named = _name_clusters(member.T @ _nearest(-labels.votes), absent)  # [cluster, class]
     # Fuzzy memberships: the nearer a centre, the likelier its class.
-    near = 1 / _squared_distances(x, centres).clamp(min=1e-12)
+    near = 1 / (_squared_distances(x, centres) + away).clamp(min=1e-12)
     posterior = (near / near.sum(1, keepdim=True)) @ named
     return Estimate(posterior=torch.where(labelled > 0, posterior, 1 / labels.n_classes))
 
@@ -70,7 +74,9 @@ def _features(labels: Labels, cfg: ClusteringConfig) -> tuple[Tensor, Tensor]:
     if cfg.difference:
         last = shares.narrow(1, labels.n_classes - 1, 1)
         x = torch.cat([shares, (last - shares.narrow(1, 0, 1)) / labels.n_classes], 1)
-    low, high = x.amin(0), x.amax(0)
+    labelled = (labels.counts > 0).unsqueeze(1)
+    low = torch.where(labelled, x, torch.inf).amin(0)
+    high = torch.where(labelled, x, -torch.inf).amax(0)
     return (x - low) / (high - low).clamp(min=1e-12), shares
 
 
@@ -86,12 +92,16 @@ def _nearest(distance: Tensor) -> Tensor:
     return best / best.sum(1, keepdim=True)
 
 
-def _name_clusters(counts: Tensor) -> Tensor:
-    """Match clusters with classes one to one [K, K]: the purest pair first, then the largest."""
+def _name_clusters(counts: Tensor, absent: Tensor) -> Tensor:
+    """Match clusters with classes one to one [K, K]: the purest pair first, then the largest.
+
+    Classes that nobody gave are matched with the clusters that they do not have.
+    """
     import torch
 
     total = counts.sum(1, keepdim=True)
     purity = counts / total.clamp(min=1e-12) + 1e-6 * counts / counts.sum().clamp(min=1e-12)
+    purity = torch.where(absent.unsqueeze(1) == absent, purity, -0.5)
     classes = len(counts)
     named = torch.zeros_like(counts)
     for _ in range(classes):

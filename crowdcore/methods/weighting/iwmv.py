@@ -30,10 +30,10 @@ def iwmv(labels: Labels, cfg: IterativeWeightedConfig, run: Run) -> Estimate:
     """Weigh each worker by how far their agreement with the vote lies above chance."""
     from crowdcore.engine import em, votes
 
-    classes = labels.n_classes
+    classes, seen = labels.n_classes, labels.worker_counts > 0
     truth, weight = votes.first(labels), labels.worker_counts * 0
     for _ in run.loop(cfg.max_iter, "Weights"):
-        before, weight = weight, classes * votes.agreement(labels, truth) - 1
+        before, weight = weight, (classes * votes.agreement(labels, truth) - 1) * seen
         scores = labels.weighted_votes(weight)
         truth = votes.winners(labels, scores)
         if run.settled((weight - before).abs().max(), 1e-9):

@@ -43,13 +43,14 @@ def zbs(labels: Labels, cfg: ZeroBasedSkillConfig, run: Run) -> Estimate:
     from crowdcore.engine import votes
 
     size, start = (labels.n_workers,), 1 / labels.n_classes
+    seen = labels.worker_counts > 0  # who gave nothing keeps the first skill
     skill = torch.full(size, start, dtype=labels.dtype, device=labels.device)
     if labels.warm is not None:
-        skill = votes.agreement(labels, labels.warm)
+        skill = torch.where(seen, votes.agreement(labels, labels.warm), skill)
     for step in run.loop(cfg.max_iter, "Skills"):
         rate = cfg.rate * cfg.reduce_factor ** ((step + 1) // cfg.steps_to_reduce)
         truth = votes.winners(labels, labels.weighted_votes(skill))
-        move = rate * (votes.agreement(labels, truth) - skill)
+        move = rate * (votes.agreement(labels, truth) - skill) * seen
         skill = skill + move
         if run.settled(move.abs().max(), cfg.tol):
             break
