@@ -310,7 +310,9 @@ def test_a_pipe_gets_the_answer_and_no_progress_bar(labels: Path) -> None:
 def test_ctrl_c_ends_quietly_with_130(tmp_path: Path) -> None:
     crowd = tmp_path / "crowd"
     call("simulate", "--out", crowd, "--items", "20000", "--features", "0")
-    begin = "import crowdcore.run as r, sys; tell = r.Run.loop\n"
+    # Shells start background jobs with Ctrl-C ignored, and children inherit that.
+    begin = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    begin += "import crowdcore.run as r, sys; tell = r.Run.loop\n"
     begin += "def loop(*a):\n sys.stdout.write('go'); sys.stdout.flush(); return tell(*a)\n"
     begin += "r.Run.loop = loop\nfrom crowdcore.cli import main; main()"
     arguments = [
