@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 DOUBLE_BELOW = 200_000
 """Below this many labels float64 costs nothing that a person notices; above, float32 pays."""
 
-BLOCK = 65_536
+BLOCK = 262_144
 """Items that are worked on at a time, so that their numbers stay in the processor's cache."""
 
 LONGEST_BAG = 4096

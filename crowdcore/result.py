@@ -241,9 +241,10 @@ def wilson(hits: Any, n: Any) -> tuple[Floats, Floats]:
     return low, np.where(n > 0, np.clip(middle + half, 0, 1), 1.0)
 
 
-def _array(value: Any) -> NDArray[Any]:
+def _array(value: Any, dtype: Any = None) -> NDArray[Any]:
+    """A copy as an array, from a tensor on any device or from anything that numpy takes."""
     detach = getattr(value, "detach", None)
-    return np.array(value) if detach is None else np.array(detach().cpu().numpy())
+    return np.array(value if detach is None else detach().cpu().numpy(), dtype=dtype)
 
 
 def _plain(artefact: Any) -> Any:
@@ -254,12 +255,12 @@ def _plain(artefact: Any) -> Any:
 
 
 def _distributions(value: Any, shape: tuple[int, ...], name: str) -> Floats:
-    array = _array(value).astype(np.float64)
+    array = _array(value, np.float64)
     if array.shape != shape:
         raise ResultError(f"{name}: shape {array.shape} instead of {shape}")
-    if not np.isfinite(array).all() or (array < -TIE).any():
+    if not (array.min() >= -TIE and array.max() < np.inf):  # also where one is not a number
         raise ResultError(f"{name}: a probability is negative or not a number")
-    total = array.sum(-1, keepdims=True)
+    total = array @ np.ones((array.shape[-1], 1))  # several times faster than sum(-1)
     if (np.abs(total - 1) > 1e-3).any():  # noqa: PLR2004  (float32 rows sum to 1 within 1e-6 K)
         raise ResultError(f"{name}: a row does not sum to 1")
     np.clip(array, 0, None, out=array)
@@ -268,7 +269,7 @@ def _distributions(value: Any, shape: tuple[int, ...], name: str) -> Floats:
 
 
 def _scores(scores: Mapping[str, Any], size: int) -> dict[str, Floats]:
-    arrays = {name: _array(value).astype(np.float64) for name, value in scores.items()}
+    arrays = {name: _array(value, np.float64) for name, value in scores.items()}
     for name, array in arrays.items():
         if array.shape != (size,) or not np.isfinite(array).all():
             raise ResultError(f"{name}: {size} finite numbers expected")
