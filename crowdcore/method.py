@@ -50,6 +50,25 @@ class GoldConfig(TruthConfig):
     )
 
 
+class LearningConfig(TruthConfig):
+    """Settings of a method that trains a network by mini-batches."""
+
+    epochs: int = Field(100, ge=1, le=20_000, description="Most passes over what is learnt from.")
+    batch: int = Field(64, ge=1, le=1_000_000, description="Rows that make one step.")
+    rate: float = Field(1e-3, gt=0, le=1, description="Learning rate of Adam.")
+    decay: float = Field(0.0, ge=0, le=1, description="Weight decay.")
+    held_out: float = Field(
+        0.2, ge=0, le=0.5, description="Share held out to choose when to stop; 0 never stops early."
+    )
+    patience: int = Field(
+        10, ge=1, le=1000, description="Epochs without gain on what is held out before stopping."
+    )
+    refit: bool = Field(
+        True,
+        description="Train anew on everything, for as many epochs as were best with some held out.",
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Needs:
     """What a method cannot do without."""

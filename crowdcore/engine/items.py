@@ -1,0 +1,90 @@
+"""What is known of each item besides its labels: features, or what the labels alone tell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from torch import Tensor
+
+    from crowdcore.artefacts.spectral import Origin
+    from crowdcore.labels import Labels
+
+MOST_COMPONENTS = 32
+"""Directions that are kept of who said what of an item."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Items:
+    """Standardised features of every item, and how to standardise those of new ones."""
+
+    x: Tensor  # [N, ...] float32; 0, the mean, where an item has none
+    mean: NDArray[Any]  # [D], or [C, 1, 1] of pictures
+    scale: NDArray[Any]
+    origin: Origin
+    notes: tuple[str, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of one item's features."""
+        return tuple(self.x.shape[1:])
+
+
+def known_items(labels: Labels, seed: int) -> Items:
+    """The features of the items; made from the labels where the data bring none."""
+    given = labels.data.features
+    if given is None:
+        note = (
+            "These data have no item features: the method knew items only by who said what of "
+            f"them ({MOST_COMPONENTS} main directions at most, and vote shares)."
+        )
+        return _standardised(labels, _from_labels(labels, seed), "labels", (note,))
+    bare = int(np.isnan(given).reshape(len(given), -1).any(1).sum())
+    note = f"{bare:,} items have no features; they were given average ones."
+    return _standardised(labels, given, "features", (note,) if bare else ())
+
+
+def _standardised(
+    labels: Labels, values: NDArray[Any], origin: Origin, notes: tuple[str, ...]
+) -> Items:
+    """Mean 0 and deviation 1 over the items that have labels and features."""
+    flat = values.reshape(len(values), -1)
+    there = ~np.isnan(flat).any(1)
+    learnt = values[there & (labels.data.labels_per_item > 0)]
+    if not len(learnt):  # nothing to learn from: all features count as average
+        learnt = np.zeros((1, *values.shape[1:]), np.float32)
+    across = (0,) if values.ndim == 2 else (0, 2, 3)  # noqa: PLR2004  (a picture: by channel)
+    mean = learnt.mean(across, dtype=np.float64, keepdims=True)[0]
+    scale = learnt.std(across, dtype=np.float64, keepdims=True)[0]
+    scale = np.where(scale > 1e-8, scale, 1.0)  # noqa: PLR2004  (a constant tells nothing)
+    x = np.nan_to_num((values - mean) / scale).astype(np.float32)
+    return Items(
+        x=labels.tensor(x, torch.float32),
+        mean=mean.astype(np.float32),
+        scale=scale.astype(np.float32),
+        origin=origin,
+        notes=notes,
+    )
+
+
+def _from_labels(labels: Labels, seed: int) -> NDArray[Any]:
+    """Main directions of the sparse matrix items × (worker, given), and vote shares."""
+    from scipy.sparse import csr_array
+    from sklearn.decomposition import TruncatedSVD
+
+    data = labels.data
+    keys = data.worker.astype(np.int64) * data.n_classes + data.label
+    shape = (data.n_items, data.n_workers * data.n_classes)
+    said = csr_array((np.ones(data.n_labels, np.float32), (data.item, keys)), shape=shape)
+    shares = data.votes / np.maximum(data.votes.sum(1, keepdims=True), 1)
+    n = min(MOST_COMPONENTS, min(shape) - 1)
+    if n < 1:
+        return np.asarray(shares, np.float32)
+    svd = TruncatedSVD(n, random_state=seed % 2**32)
+    directions = svd.fit_transform(said)
+    return np.asarray(np.hstack([directions, shares]), np.float32)
