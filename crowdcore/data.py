@@ -20,6 +20,9 @@ Floats = NDArray[np.float64]
 UNKNOWN = -1
 """The code of an answer that is not known: no gold, or no decided truth."""
 
+FLAT, PICTURES = 2, 4
+"""Dimensions of features: items × numbers, or items × channels × height × width."""
+
 
 class DataError(ValueError):
     """Input that cannot be used: what is wrong, where, and what to do about it."""
@@ -65,8 +68,10 @@ class CrowdData:
     classes: tuple[str, ...] = ()
     kind: Kind = "classes"
     gold: NDArray[Any] | None = None  # [N]; UNKNOWN (NaN for ratings) where there is none
-    features: NDArray[np.float32] | None = None  # [N, D]; NaN rows where an item has none
+    features: NDArray[np.float32] | None = None  # [N, D] or [N, C, H, W]; NaN where none
     feature_names: tuple[str, ...] = ()
+    recipe: Any = None
+    """The `FeatureRecipe` by which new items get such features; None where they came finished."""
     time: Floats | None = None  # [L] seconds since the epoch; NaN where unknown
     offsets: NDArray[np.int64] | None = None  # [S + 1]
     details: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # name -> [N] text
@@ -148,6 +153,11 @@ class CrowdData:
         return int(self.has_gold.sum())
 
     @property
+    def n_features(self) -> int:
+        """How many numbers describe an item; 0 without features."""
+        return 0 if self.features is None else math.prod(self.features.shape[1:])
+
+    @property
     def has_gold(self) -> NDArray[np.bool_]:
         """Which items have a known answer."""
         if self.gold is None:
@@ -170,7 +180,8 @@ class CrowdData:
         """How often each item [N] got each class [K]."""
         if self.kind == "ratings":
             raise DataError("Ratings have no classes to count")
-        cell = self.item.astype(np.int64) * self.n_classes + self.label
+        cell = self.item * np.int64(self.n_classes)
+        cell += self.label
         counts = np.bincount(cell, minlength=self.n_items * self.n_classes)
         return counts.reshape(self.n_items, self.n_classes)
 
@@ -187,6 +198,10 @@ class CrowdData:
         for name, values in sorted(self.details.items()):
             digest.update(f"\x1d{name}\x1d".encode())
             digest.update("\x1f".join(values).encode("utf-8", "surrogatepass"))
+        if self.features is not None and self.features.ndim > FLAT:
+            digest.update(f"\x1d{self.features.shape}".encode())
+        if self.recipe is not None:
+            digest.update(f"\x1d{self.recipe.fingerprint}".encode())
         return digest.hexdigest()
 
     def only(self, keep: NDArray[np.bool_]) -> CrowdData:
@@ -257,6 +272,13 @@ def _check(data: CrowdData) -> None:
             raise DataError("A gold answer is none of the classes", column="gold")
     _check_length("gold answers", data.gold, data.n_items, "items")
     _check_length("rows of features", data.features, data.n_items, "items")
+    if data.features is not None and (
+        data.features.ndim not in (FLAT, PICTURES) or not data.n_features
+    ):
+        raise DataError(
+            f"The features have the shape {data.features.shape}",
+            fix="Give [items, numbers], or pictures as [items, channels, height, width].",
+        )
     _check_length("times", data.time, data.n_labels, "labels")
     for name, values in data.details.items():
         _check_length(f"details {name!r}", values, data.n_items, "items")

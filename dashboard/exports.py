@@ -23,6 +23,12 @@ Kind = Literal["truths", "posteriors", "workers", "labels"]
 
 Format = Literal["csv", "csv-exact", "parquet", "jsonl"]
 
+Trained = Literal["classifier"]
+Zip = Literal["zip"]
+"""What is no table: the classifier that a run has trained, a file of its own."""
+
+ZIP = "application/zip"
+
 SERVED = "CROWDCORE_EXPORT_ROUTE"
 """Set by the launcher; `streamlit run dashboard/app.py` has no such route."""
 
@@ -34,7 +40,7 @@ _TYPES: dict[str, str] = {
 }
 
 
-def export_url(run_id: str, kind: Kind, fmt: Format) -> str:
+def export_url(run_id: str, kind: Kind | Trained, fmt: Format | Zip) -> str:
     """Return the address of a file of a run, on this server."""
     return f"/api/export/{run_id}/{kind}.{fmt}"
 
@@ -57,7 +63,7 @@ def export_frame(workspace: Workspace, run_id: str, kind: Kind) -> pd.DataFrame:
     return frame[hard] if kind == "truths" else frame
 
 
-def file_name(workspace: Workspace, run_id: str, kind: Kind, fmt: Format) -> str:
+def file_name(workspace: Workspace, run_id: str, kind: Kind | Trained, fmt: Format | Zip) -> str:
     """Name an exported file after its project, method and run, in letters that travel."""
     row = workspace.run(run_id)
     words = [workspace.project(row.project_id).name, row.method, kind, run_id[:6]]
@@ -74,10 +80,36 @@ def routes(workspace: Workspace) -> list[Route]:
     """Return the server's own routes."""
     from starlette.routing import Route
 
+    def classifier(request: Request) -> Response:
+        return _respond_classifier(workspace, request.path_params["run_id"])
+
     def export(request: Request) -> Response:
         return _respond(workspace, **request.path_params)
 
-    return [Route("/api/export/{run_id}/{kind}.{fmt}", export, methods=["GET"])]
+    return [
+        Route("/api/export/{run_id}/classifier.zip", classifier, methods=["GET"]),
+        Route("/api/export/{run_id}/{kind}.{fmt}", export, methods=["GET"]),
+    ]
+
+
+def classifier_path(workspace: Workspace, run_id: str) -> Path | None:
+    """Return the file of the classifier that a run trained, if it trained one."""
+    from crowdcore.workspace.runs import classifier_file
+
+    return classifier_file(workspace.run_folder(run_id))
+
+
+def _respond_classifier(workspace: Workspace, run_id: str) -> Response:
+    from starlette.responses import FileResponse, PlainTextResponse
+
+    try:
+        path = classifier_path(workspace, run_id)
+        name = file_name(workspace, run_id, "classifier", "zip")
+    except DataError:
+        path = None
+    if path is None:
+        return PlainTextResponse("There is no such export.\n", status_code=404)
+    return FileResponse(path, media_type=ZIP, filename=name)
 
 
 def _respond(workspace: Workspace, *, run_id: str, kind: Any, fmt: Any) -> Response:

@@ -21,13 +21,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from crowdcore.data import CrowdData
-    from crowdcore.io import Cleaning, Guess, Roles, Table
+    from crowdcore.io import Cleaning, Guess, HealthReport, Roles, Table
     from crowdcore.workspace import Dataset
 
 Extra = Literal["gold", "features"]
 
 SIZE_WIDTH = 150
 """Sizes of one width wrap into a tidy grid; without it the last one fills a line alone."""
+
+SIZES = (8, 16, 24, 32, 48, 64, 96, 128)
+"""Sides of pictures to choose from."""
 
 EXTRAS: dict[Extra, tuple[str, str]] = {
     "gold": (
@@ -36,7 +39,9 @@ EXTRAS: dict[Extra, tuple[str, str]] = {
     ),
     "features": (
         "Item features",
-        "A file of items and numbers about them, such as an embedding. Some methods use it.",
+        "What is known about the items, for methods that learn from it: a table of items with "
+        "numbers, categories or texts, an NPZ with an embedding, or a zip of pictures named by "
+        "item.",
     ),
 }
 
@@ -60,18 +65,23 @@ class Draft:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Way:
+    """How to read a draft."""
+
+    roles: Roles
+    feature_columns: tuple[str, ...] = ()
+    picture_size: int | None = None  # None is the usual one
+    cleaning: Cleaning | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Reading:
     """A draft read in one way: data, or the sentence that says why not."""
 
     draft: Draft
-    roles: Roles
-    cleaning: Cleaning | None
+    way: Way
     data: CrowdData | None = None
     problem: str = ""
-
-    def is_of(self, draft: Draft, roles: Roles, cleaning: Cleaning | None) -> bool:
-        """Tell whether this is that draft, read in that way."""
-        return self.draft is draft and self.roles == roles and self.cleaning == cleaning
 
 
 def draft() -> Draft | None:
@@ -109,30 +119,30 @@ def review(current: Draft) -> None:
     _header(current)
     st.subheader("1 · What the columns mean", anchor=False)
     roles = choose_roles(current.labels, current.guess, key=str(current.number))
-    _extra_files(current)
-    plain = _read(current, roles, None)
+    way = _extra_files(current, roles)
+    plain = _read(current, way)
     if plain.data is None:
         st.error(escape_md(plain.problem), icon=":material/error:")
         return
     st.subheader("2 · What is in it", anchor=False)
     counts = st.container()
     cleaning, places = health.choose(plain.data.report, key=str(current.number))
-    reading = plain if cleaning is None else _read(current, roles, cleaning)
+    reading = plain if cleaning is None else _read(current, replace(way, cleaning=cleaning))
     if reading.data is None:
         st.error(escape_md(reading.problem), icon=":material/error:")
         return
     health.describe(reading.data.report, places)
     with counts:
-        sizes(reading.data, n_rows=reading.data.report.n_rows)
+        sizes(reading.data, reading.data.report)
     st.subheader("3 · Save it", anchor=False)
     _save(current, reading.data)
 
 
-def sizes(data: CrowdData | Dataset, *, n_rows: int | None) -> None:
+def sizes(data: CrowdData | Dataset, report: HealthReport | None) -> None:
     """Show how much there is."""
     with st.container(horizontal=True):
-        if n_rows is not None:
-            _metric("Rows", n_rows, "Rows of the file, without its header.")
+        if report is not None:
+            _metric("Rows", report.n_rows, "Rows of the file, without its header.")
         _metric("Labels", data.n_labels, "Labels that are used.")
         _metric("Items", data.n_items, ROLE_WORDS["item"])
         _metric("Workers", data.n_workers, ROLE_WORDS["worker"])
@@ -147,13 +157,10 @@ def sizes(data: CrowdData | Dataset, *, n_rows: int | None) -> None:
         )
         if data.n_gold:
             _metric("Gold answers", data.n_gold, ROLE_WORDS["gold"])
-        if n_features := _n_features(data):
-            _metric("Features", n_features, "How many numbers describe each item.")
-
-
-def _n_features(data: CrowdData | Dataset) -> int:
-    given = data.features
-    return int(given or 0) if given is None or isinstance(given, int) else given.shape[1]
+        if data.n_features:
+            _metric("Features", data.n_features, "How many numbers describe each item.")
+    if report is not None and report.features:
+        st.caption(f"Features: {escape_md(report.features)}.")
 
 
 def _metric(label: str, number: int, text: str) -> None:
@@ -174,7 +181,8 @@ def _header(current: Draft) -> None:
             st.rerun()
 
 
-def _extra_files(current: Draft) -> None:
+def _extra_files(current: Draft, roles: Roles) -> Way:
+    """Take gold and features; returns how the draft is to be read."""
     with st.expander(
         "Add gold answers or item features",
         icon=":material/attach_file:",
@@ -182,6 +190,42 @@ def _extra_files(current: Draft) -> None:
     ):
         for name in EXTRAS:
             _extra_file(current, name)
+        features = current.extras.get("features")
+        if features is None:
+            return Way(roles=roles, feature_columns=_feature_columns(current, roles))
+        return Way(roles=roles, picture_size=_picture_size(current, features))
+
+
+def _feature_columns(current: Draft, roles: Roles) -> tuple[str, ...]:
+    """Offer what the labels file itself says about the items."""
+    if roles.transposed or not roles.details:
+        return ()
+    chosen = st.multiselect(
+        "Or use columns of the labels file as features",
+        list(roles.details),
+        placeholder="None",
+        key=f"feature_columns:{current.number}",
+        help="Texts become numbers by the words in them, columns of few values become switches, "
+        "numbers stay as they are.",
+    )
+    return tuple(chosen)
+
+
+def _picture_size(current: Draft, features: File) -> int | None:
+    if not features.name.lower().endswith(".zip"):
+        return None
+    from crowdcore.io.pictures import SIZE
+
+    chosen: int = st.selectbox(
+        "Size of the pictures",
+        SIZES,
+        index=SIZES.index(SIZE),
+        format_func=lambda side: f"{side} × {side} pixels",
+        key=f"picture_size:{current.number}",
+        width=SIZE_WIDTH * 2,
+        help="Methods see every picture at this size. A larger one shows more and takes longer.",
+    )
+    return chosen
 
 
 def _extra_file(current: Draft, name: Extra) -> None:
@@ -202,29 +246,32 @@ def _extra_file(current: Draft, name: Extra) -> None:
         st.rerun()
 
 
-def _read(current: Draft, roles: Roles, cleaning: Cleaning | None) -> Reading:
+def _read(current: Draft, way: Way) -> Reading:
     """Read the draft in one way; the last few ways are remembered."""
     from crowdcore.io import Cleaning, read_labels
+    from crowdcore.io.pictures import SIZE
 
     readings: list[Reading] = state.kept("readings") or []
     for reading in readings:
-        if reading.is_of(current, roles, cleaning):
+        if reading.draft is current and reading.way == way:
             return reading
     gold, features = current.extras.get("gold"), current.extras.get("features")
     try:
         with st.spinner("Reading the labels…"):
             data = read_labels(
                 current.labels,
-                roles=roles,
+                roles=way.roles,
                 gold=gold.content if gold else None,
                 gold_name=gold.name if gold else None,
                 features=features.content if features else None,
                 features_name=features.name if features else None,
-                cleaning=cleaning or Cleaning(),
+                feature_columns=way.feature_columns,
+                picture_size=way.picture_size or SIZE,
+                cleaning=way.cleaning or Cleaning(),
             )
-        reading = Reading(draft=current, roles=roles, cleaning=cleaning, data=data)
+        reading = Reading(draft=current, way=way, data=data)
     except DataError as error:
-        reading = Reading(draft=current, roles=roles, cleaning=cleaning, problem=str(error))
+        reading = Reading(draft=current, way=way, problem=str(error))
     state.keep("readings", [reading, *readings][:2])
     return reading
 

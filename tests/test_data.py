@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from crowdcore.data import UNKNOWN, CrowdData, DataError, natural_order
+from crowdcore.io.pictures import PictureForm
+from crowdcore.io.recipe import FeatureRecipe
 
 TRIPLES = [("i1", "ann", "cat"), ("i1", "bo", "dog"), ("i2", "ann", "dog")]
 
@@ -48,6 +51,8 @@ def test_arrays_cannot_be_written_to_and_the_callers_stay_writable() -> None:
         ({"gold": np.array([0])}, "1 gold answers for 2 items"),
         ({"gold": np.array([0, 7])}, "none of the classes"),
         ({"features": np.zeros((3, 1))}, "3 rows of features for 2 items"),
+        ({"features": np.zeros((2, 3, 4))}, r"the shape \(2, 3, 4\)"),
+        ({"features": np.zeros((2, 0))}, r"the shape \(2, 0\)"),
         ({"time": np.zeros(2)}, "2 times for 3 labels"),
         ({"details": {"text": ("a",)}}, "1 details 'text' for 2 items"),
     ],
@@ -75,6 +80,16 @@ def test_fingerprint_sees_every_change_that_can_change_a_result() -> None:
         CrowdData.from_triples([("i1", "ann", "cat"), ("i1", "bo", "dog"), ("i3", "ann", "dog")]),
     ]
     assert len({data.fingerprint, *(other.fingerprint for other in others)}) == 4
+
+
+def test_fingerprint_sees_the_shape_of_pictures_and_the_recipe() -> None:
+    flat = replace(CrowdData.from_triples(TRIPLES), features=np.ones((2, 16), np.float32))
+    grey = replace(flat, features=np.ones((2, 1, 4, 4), np.float32))
+    wide = replace(flat, features=np.ones((2, 1, 2, 8), np.float32))
+    other = replace(grey, recipe=FeatureRecipe(pictures=PictureForm(size=8, channels=1)))
+    assert len({one.fingerprint for one in (flat, grey, wide, other)}) == 4
+    assert {one.n_features for one in (flat, grey, wide)} == {16}
+    assert CrowdData.from_triples(TRIPLES).n_features == 0
 
 
 def test_a_worker_can_be_left_out() -> None:

@@ -13,6 +13,7 @@ from statistics import mean, stdev
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crowdcore.data import UNKNOWN, Codes, CrowdData, DataError
 from crowdcore.result import TIE, Result
@@ -34,6 +35,14 @@ HOW = (
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class HeldOut:
+    """Items that nobody labelled, with features, to ask a trained classifier about."""
+
+    features: NDArray[np.float32]  # [n, ...]
+    truth: Codes  # [n]; ELSEWHERE for a class nobody gave
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class DataSet:
     """Labels without gold, and the truth to compare with afterwards."""
 
@@ -41,6 +50,7 @@ class DataSet:
     data: CrowdData
     truth: Codes  # [N]; UNKNOWN where it is not known, ELSEWHERE for a class nobody gave
     unlabelled: int  # true answers of items that nobody labelled
+    test: HeldOut | None = None  # from test.npz, where there is one
 
     @property
     def n_scored(self) -> int:
@@ -130,7 +140,14 @@ def load(folder: Path, name: str | None = None) -> DataSet:
     unlabelled = sum(item not in place for item in answers)
     if unlabelled == len(answers):
         raise DataError("None of the items of truth.csv has a label")
-    return DataSet(name=name or folder.name, data=data, truth=truth, unlabelled=unlabelled)
+    test = folder / "test.npz"
+    return DataSet(
+        name=name or folder.name,
+        data=data,
+        truth=truth,
+        unlabelled=unlabelled,
+        test=_read_test(test, data) if test.exists() and data.n_features else None,
+    )
 
 
 def score(result: Result, truth: Codes) -> float:
@@ -140,6 +157,16 @@ def score(result: Result, truth: Codes) -> float:
     answer = np.where(result.tied, lowest, result.truth)
     known = truth != UNKNOWN
     return float((answer[known] == truth[known]).mean())
+
+
+def score_classifier(result: Result, test: HeldOut) -> float | None:
+    """The share of held-out items that a result's classifier gets right; None if it has none."""
+    from crowdcore.artefacts.classifier import Classifier
+
+    classifier = Classifier.of(result)
+    if classifier is None:
+        return None
+    return float((classifier.predict(test.features).argmax(1) == test.truth).mean())
 
 
 def measure(method: Method, dataset: DataSet, repeats: int) -> Cell:
@@ -212,6 +239,23 @@ def _are_ratings(classes: Sequence[str]) -> bool:
     except ValueError:
         return False
     return len(numbers) > MOST_NUMBERS or any(number % 1 for number in numbers)
+
+
+def _read_test(path: Path, data: CrowdData) -> HeldOut:
+    """Read `x` and `truth` of held-out items, made as the features of the data."""
+    from crowdcore.io.features import read_new_features
+
+    features = read_new_features(path, data.recipe).values
+    with np.load(path, allow_pickle=False) as file:
+        answers = file["truth"].astype(str) if "truth" in file else np.empty(0, str)
+    shape = () if data.features is None else data.features.shape[1:]
+    if len(answers) != len(features) or features.shape[1:] != shape:
+        raise DataError(
+            "Its test.npz must hold 'truth' and features 'x' like those of features.npz"
+        )
+    code = {name: index for index, name in enumerate(data.classes)}
+    truth = np.array([code.get(answer, ELSEWHERE) for answer in answers.tolist()], np.int32)
+    return HeldOut(features=features, truth=truth)
 
 
 def _read_truth(path: Path) -> dict[str, str]:

@@ -10,6 +10,7 @@ from crowdcore.cli.catalogue import list_methods
 from crowdcore.cli.check import check
 from crowdcore.cli.dashboard import dashboard
 from crowdcore.cli.frame import Frame
+from crowdcore.cli.predict import predict
 from crowdcore.cli.run import run
 from crowdcore.cli.simulate import simulate
 
@@ -24,6 +25,7 @@ app = typer.Typer(
 )
 app.command("check")(check)
 app.command("run")(run)
+app.command("predict")(predict)
 app.command("methods")(list_methods)
 app.command("simulate")(simulate)
 app.add_typer(bench, name="bench")

@@ -1,6 +1,7 @@
 """The options with which commands read labels."""
 
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,7 +29,30 @@ GoldFile = Annotated[
     Path | None, typer.Option("--gold", metavar="FILE", help="A table of items and known answers.")
 ]
 FeaturesFile = Annotated[
-    Path | None, typer.Option("--features", metavar="FILE", help="Features of the items.")
+    Path | None,
+    typer.Option(
+        "--features",
+        metavar="PATH",
+        help="Features of the items: a table of numbers, categories or texts, an NPZ, or a folder "
+        "or zip of pictures named by item.",
+    ),
+]
+FeatureColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--feature-column",
+        metavar="COLUMN",
+        help="A column of LABELS that describes the item, to be used as features; may be repeated.",
+        rich_help_panel=_PANEL,
+    ),
+]
+PictureSize = Annotated[
+    int | None,
+    typer.Option(
+        metavar="PIXELS",
+        help="The side to which pictures in --features are brought: 8 to 128, 32 if not set.",
+        rich_help_panel=_PANEL,
+    ),
 ]
 ItemColumn = Annotated[
     str | None,
@@ -77,6 +101,8 @@ def read(
     *,
     gold: Path | None = None,
     features: Path | None = None,
+    feature_columns: list[str] | None = None,
+    picture_size: int | None = None,
     item: str | None = None,
     worker: str | None = None,
     label: str | None = None,
@@ -88,13 +114,23 @@ def read(
     from crowdcore.data import DataError
     from crowdcore.io.cleaning import Cleaning
     from crowdcore.io.labels import read_labels
+    from crowdcore.io.pictures import SIZE
     from crowdcore.io.table import open_table
 
     named = {"item": item, "worker": worker, "label": label, "gold": gold_column}
     roles: dict[str, Any] = {role: name for role, name in named.items() if name is not None}
     cleaning = Cleaning(contradictions=contradictions.value)
     table = open_table(labels)
-    data = read_labels(table, roles=roles or None, gold=gold, features=features, cleaning=cleaning)
+    read_in = partial(
+        read_labels,
+        table,
+        roles=roles or None,
+        gold=gold,
+        features=features,
+        feature_columns=tuple(feature_columns or ()),
+        picture_size=SIZE if picture_size is None else picture_size,
+    )
+    data = read_in(cleaning=cleaning)
     for fix in fixes or []:
         finding = data.report.finding(fix)
         if finding is None or not finding.option:
@@ -102,6 +138,4 @@ def read(
             there = f"There are {', '.join(known)}." if known else "There are none."
             raise DataError(f"No fix {fix!r} is proposed for {table.name}", fix=there)
         cleaning = cleaning.with_option(finding.option)
-    if not fixes:
-        return data
-    return read_labels(table, roles=roles or None, gold=gold, features=features, cleaning=cleaning)
+    return read_in(cleaning=cleaning) if fixes else data

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
+from crowdcore.engine.mixture import Mixture
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from torch import Tensor
 
@@ -19,11 +21,52 @@ IMAGE = 3
 POOLED = 4
 """Side of the smallest map that a convolution leaves."""
 
+HEADS_AT_ONCE = 32
+"""Heads that are asked together."""
+
+
+class Heads(nn.Module):
+    """Many linear heads on one hidden state [n, H], and the share of each in a joint answer.
+
+    A head is what is common to all plus a change of its own, which begins at zero: one that
+    learns from few examples stays near the others.
+    """
+
+    def __init__(self, in_features: int, outputs: int, heads: int) -> None:
+        super().__init__()
+        self.in_features = in_features
+        self.common = nn.Linear(in_features, outputs)
+        self.weight = nn.Parameter(torch.zeros(heads, in_features, outputs))
+        self.bias = nn.Parameter(torch.zeros(heads, 1, outputs))
+        self.share = nn.Parameter(torch.zeros(heads))  # a softmax over all makes them shares
+
+    def one(self, hidden: Tensor, head: Tensor) -> Tensor:
+        """Logits [n, K] of one head for each row; `head` [n] says which."""
+        weight, bias = self.weight.index_select(0, head), self.bias.index_select(0, head)
+        own = torch.einsum("nh,nhk->nk", hidden, weight) + bias.squeeze(1)
+        logits: Tensor = self.common(hidden) + own
+        return logits
+
+    def several(self, hidden: Tensor, first: int, last: int) -> Tensor:
+        """What heads `first` to before `last` think of all rows, in logarithms [., n, K]."""
+        own = hidden @ self.weight[first:last] + self.bias[first:last]
+        return (self.common(hidden) + own).log_softmax(2)
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        """The logarithm [n, K] of the heads' probabilities, averaged by their shares."""
+        shares = self.share.log_softmax(0).reshape(-1, 1, 1)
+        joint = hidden.new_full((len(hidden), self.bias.shape[2]), -torch.inf)
+        for first in range(0, len(shares), HEADS_AT_ONCE):
+            last = first + HEADS_AT_ONCE
+            part = self.several(hidden, first, last) + shares[first:last]
+            joint = torch.logaddexp(joint, part.logsumexp(0))
+        return joint
+
 
 class Net(nn.Module):
-    """A trunk from features to a hidden state, and a linear head from there to logits [n, K]."""
+    """A trunk from features to a hidden state, and a head from there to logits [n, K]."""
 
-    def __init__(self, trunk: nn.Module, head: nn.Linear) -> None:
+    def __init__(self, trunk: nn.Module, head: nn.Linear | Heads | Mixture) -> None:
         super().__init__()
         self.trunk, self.head = trunk, head
 
@@ -40,12 +83,24 @@ def describe(
     hidden: Sequence[int] = (128,),
     dropout: float = 0.0,
     channels: Sequence[int] = (32, 64),
+    heads: int = 0,
+    mixture: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Say in JSON values what net suits features of this shape: linear where nothing is hidden."""
-    facts = {"shape": list(shape), "outputs": outputs, "hidden": list(hidden), "dropout": dropout}
+    """Say in JSON values what net suits features of this shape: linear where nothing is hidden.
+
+    With `heads` as many answer jointly; otherwise there is one. With the settings of a `Mixture`
+    it is experts that answer.
+    """
+    facts: dict[str, Any] = {"shape": list(shape), "outputs": outputs}
+    facts |= {"hidden": list(hidden), "dropout": dropout}
+    if heads:
+        facts["heads"] = heads
+    if mixture:
+        facts["mixture"] = dict(mixture)
     if len(shape) == IMAGE:
         return {"kind": "convolution", "channels": list(channels), **facts}
-    return {"kind": "perceptron" if hidden else "linear", **facts}
+    kind = "perceptron" if hidden else "linear"
+    return {"kind": "experts" if mixture else kind, **facts}
 
 
 def build(description: dict[str, Any]) -> Net:
@@ -59,12 +114,22 @@ def build(description: dict[str, Any]) -> Net:
             before, height, across = channels, height // 2, across // 2
         layers += [nn.AdaptiveMaxPool2d(POOLED), nn.Flatten()]
         width = before * POOLED * POOLED
+    elif len(description["shape"]) == IMAGE:  # linear in the pixels
+        layers.append(nn.Flatten())
     for size in description["hidden"]:
         layers += [nn.Linear(width, size), nn.ReLU()]
         if description["dropout"]:
             layers.append(nn.Dropout(description["dropout"]))
         width = size
-    return Net(nn.Sequential(*layers), nn.Linear(width, description["outputs"]))
+    return Net(nn.Sequential(*layers), _head(width, description))
+
+
+def _head(width: int, description: dict[str, Any]) -> nn.Linear | Heads | Mixture:
+    outputs = description["outputs"]
+    if "mixture" in description:
+        return Mixture(width, outputs, dropout=description["dropout"], **description["mixture"])
+    heads = description.get("heads", 0)
+    return Heads(width, outputs, heads) if heads else nn.Linear(width, outputs)
 
 
 def trunk_width(net: Net) -> int:

@@ -35,6 +35,7 @@ def check_labels(data: CrowdData, wide: bool) -> list[Finding]:
         _missing_marks(given, wide),
         _ratings(data.classes),
         _many_classes(data),
+        _one_class(given),
         _unlabelled(data),
         _thin_items(data),
         _thin_workers(data),
@@ -83,6 +84,18 @@ def _many_classes(data: CrowdData) -> Finding:
         severity="warning",
         examples=map(repr, data.classes),
         fix="Check that the label column is not free text.",
+    )
+
+
+def _one_class(given: dict[str, int]) -> Finding:
+    used = [name for name, number in given.items() if number]
+    return check(
+        "one_class",
+        "Nothing to infer: all labels are of one class",
+        given[used[0]] if len(used) == 1 else 0,
+        severity="warning",
+        examples=map(repr, used),
+        fix="Check that the label column is really the label.",
     )
 
 

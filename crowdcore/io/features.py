@@ -1,71 +1,120 @@
-"""Features of items: CSV, Parquet, JSON, NPY or NPZ, matched to the items by id."""
+"""Features of items: a table, NPY or NPZ, or pictures in a folder or zip, matched by item."""
 
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdcore.data import DataError
+from crowdcore.data import FLAT, PICTURES, DataError
+from crowdcore.io.columns import Numbers, learn_columns, numbers_of
 from crowdcore.io.gold import places
 from crowdcore.io.health import Finding, check
+from crowdcore.io.pictures import SIZE, Album, open_album, read_pictures
+from crowdcore.io.recipe import FeatureRecipe, numbers_in_words
 from crowdcore.io.roles import is_weak_item, name_rank
-from crowdcore.io.source import Content, Source, load
+from crowdcore.io.rows import Rows
+from crowdcore.io.source import ZIPS, Content, Source, is_folder, load
 from crowdcore.io.table import Table, open_table
 
 _ID_ARRAYS = ("task", "item", "id", "tasks", "items", "ids")
 _VALUE_ARRAYS = ("x", "X", "features", "embeddings", "embedding")
-_NPY, _ZIP = b"\x93NUMPY", b"PK\x03\x04"
-_MATRIX = 2
+_NPY = b"\x93NUMPY"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Features:
-    """A matrix [N, D] in the order of the items; NaN rows where an item has none."""
+    """Features [N, D] or [N, C, H, W] in the order of the items; NaN where an item has none."""
 
     values: NDArray[np.float32]
     names: tuple[str, ...]
     findings: tuple[Finding, ...]
+    recipe: FeatureRecipe | None = None
 
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Rows:
-    """A matrix [rows, D] as the file has it; `ids` is None where rows have no names."""
-
-    file: str
-    values: NDArray[np.float32]
-    ids: tuple[str, ...] | None
-    names: tuple[str, ...] = ()
-    first: int = 1  # the number of the first row in messages
+    @property
+    def words(self) -> str:
+        """How many items have what, in words."""
+        there = int((~np.isnan(self.values).any(tuple(range(1, self.values.ndim)))).sum())
+        if self.recipe is not None:
+            return self.recipe.words(there)
+        return numbers_in_words(there, int(np.prod(self.values.shape[1:])))
 
 
 def read_features(
-    source: Source | Table, items: tuple[str, ...], *, name: str | None = None, trim: bool = True
+    source: Source | Table,
+    items: tuple[str, ...],
+    *,
+    name: str | None = None,
+    trim: bool = True,
+    picture_size: int = SIZE,
 ) -> Features:
     """Read features and bring them into the order of the items."""
     if isinstance(source, Table):
-        rows = _from_table(source, items)
-    else:
-        content = load(source, name)
-        if content.head.startswith((_NPY, _ZIP)):
-            rows = _from_numpy(content)
-        else:
-            rows = _from_table(open_table(content.all(), name=content.name), items)
-    wrong = np.flatnonzero(~np.isfinite(rows.values).all(1))
-    if len(wrong):
-        raise DataError(
-            "A feature is not a finite number",
-            file=rows.file,
-            row=int(wrong[0]) + rows.first,
-            fix="Fill in or remove missing values.",
-        )
-    return _by_order(rows, items) if rows.ids is None else _by_id(rows, rows.ids, items, trim)
+        return _from_table(source, items, trim)
+    if is_folder(source):
+        return _from_album(open_album(source), items, picture_size)
+    content = load(source, name)
+    if _is_numpy(content):
+        rows = _from_numpy(content)
+        return _by_order(rows, items) if rows.ids is None else _by_id(rows, items, trim)
+    if content.head.startswith(ZIPS):
+        return _from_album(open_album(content), items, picture_size)
+    return _from_table(open_table(content.all(), name=content.name), items, trim)
 
 
-def _by_order(rows: _Rows, items: tuple[str, ...]) -> Features:
+def column_features(
+    columns: Mapping[str, Sequence[str]], items: tuple[str, ...], *, key: str, file: str
+) -> Features:
+    """Make features of what a table says about its items; `key` is its column of items."""
+    import pyarrow as pa
+
+    arrays = {name: pa.array(cells, pa.string()) for name, cells in {key: items, **columns}.items()}
+    table = Table(name=f"{file}, one row an item", data=pa.table(arrays))
+    return _from_table(table, items, trim=False, key=key)
+
+
+def read_new_features(
+    source: Source, recipe: FeatureRecipe | None, *, name: str | None = None
+) -> Rows:
+    """Read features of items that nobody labelled, made as `recipe` says.
+
+    Finished numbers in an NPY or NPZ are taken as they are; without a recipe those of a table, too.
+    """
+    if is_folder(source):
+        if recipe is None:
+            raise _only_numbers(str(source))
+        return recipe.apply(source)
+    content = load(source, name)
+    if _is_numpy(content):
+        return _from_numpy(content)
+    if recipe is not None:
+        return recipe.apply(content.all(), name=content.name)
+    if content.head.startswith(ZIPS):
+        raise _only_numbers(content.name)
+    table = open_table(content.all(), name=content.name)
+    key = _id_column(table, ())
+    columns = tuple(
+        Numbers(name=column, width=numbers_of(table, column).shape[1])
+        for column in table.columns
+        if column != key
+    )
+    return FeatureRecipe(key=key, columns=columns).encode(table)
+
+
+def _only_numbers(file: str) -> DataError:
+    return DataError(
+        "The features that were learnt from came as finished numbers, and these are files",
+        file=file,
+        fix="Give an NPY, an NPZ or a table of numbers that were made in the same way.",
+    )
+
+
+def _by_order(rows: Rows, items: tuple[str, ...]) -> Features:
     if len(rows.values) != len(items):
         raise DataError(
             f"There are {len(rows.values)} rows of features without ids for {len(items)} items",
@@ -83,66 +132,114 @@ def _by_order(rows: _Rows, items: tuple[str, ...]) -> Features:
     return Features(values=rows.values, names=rows.names, findings=(finding,))
 
 
-def _by_id(rows: _Rows, ids: tuple[str, ...], items: tuple[str, ...], trim: bool) -> Features:
-    ids = tuple(name.strip() for name in ids) if trim else ids
+def _by_id(rows: Rows, items: tuple[str, ...], trim: bool) -> Features:
+    ids = _trimmed(rows.ids or (), trim)
+    place = _match(ids, items, file=rows.file, first=rows.first)
+    return _matched(rows, place, items, findings=(_strangers(ids, place),))
+
+
+def _from_table(
+    table: Table, items: tuple[str, ...], trim: bool, key: str | None = None
+) -> Features:
+    key = _id_column(table, items) if key is None else key
+    ids = _trimmed(tuple(table.text(key).to_pylist()), trim)
+    place = _match(ids, items, file=table.name, first=table.number(0))
+    names = [name for name in table.columns if name != key]
+    columns, told = learn_columns(table, names, np.flatnonzero(place >= 0))
+    recipe = FeatureRecipe(key=key, columns=columns)
+    rows = recipe.encode(table)
+    return _matched(rows, place, items, findings=(*told, _strangers(ids, place)), recipe=recipe)
+
+
+def _from_album(album: Album, items: tuple[str, ...], size: int) -> Features:
+    ids = album.ids(items)
+    place = _match(ids, items, file=album.name, rows="pictures")
+    wanted = place >= 0
+    kept = tuple(name for name, there in zip(ids, wanted, strict=True) if there)
+    rows, form = read_pictures(album.only(wanted.tolist()), kept, size)
+    made = check(
+        "features_pictures",
+        "Pictures that became features",
+        len(rows.values),
+        done=f"Of each the middle square was brought to {form.size} × {form.size} pixels, "
+        f"{'in colour' if form.channels > 1 else 'in grey, for none has a colour'}.",
+    )
+    return _matched(
+        rows,
+        places(rows.ids or (), items),
+        items,
+        findings=(made, *rows.findings, _strangers(ids, place)),
+        recipe=FeatureRecipe(pictures=form),
+    )
+
+
+def _trimmed(ids: tuple[str, ...], trim: bool) -> tuple[str, ...]:
+    return tuple(name.strip() for name in ids) if trim else ids
+
+
+def _match(
+    ids: tuple[str, ...],
+    items: tuple[str, ...],
+    *,
+    file: str,
+    first: int | None = None,
+    rows: str = "rows of features",
+) -> NDArray[np.int64]:
+    """Where each row belongs among the items, -1 where it does not; no item has two rows."""
     place = places(ids, items)
     matched = np.flatnonzero(place >= 0)
     if not len(matched):
         raise DataError(
-            f"None of the rows of features belongs to an item; the first is {ids[0]!r}, "
+            f"None of the {rows} belongs to an item; the first is {ids[0]!r}, "
             f"the first item {items[0]!r}",
-            file=rows.file,
-            fix="Check that both files use the same item ids.",
+            file=file,
+            fix="Check that both use the same item ids.",
         )
-    first = np.unique(place[matched], return_index=True)[1]
-    if len(first) < len(matched):
-        again = np.setdiff1d(np.arange(len(matched)), first)[0]
+    kept = np.unique(place[matched], return_index=True)[1]
+    if len(kept) < len(matched):
+        again = int(matched[np.setdiff1d(np.arange(len(matched)), kept)[0]])
         raise DataError(
-            f"The item {ids[matched[again]]!r} has several rows of features",
-            file=rows.file,
-            row=int(matched[again]) + rows.first,
-            fix="Leave one row for each item.",
+            f"The item {ids[again]!r} has several {rows}",
+            file=file,
+            row=None if first is None else again + first,
+            fix="Leave one for each item.",
         )
-    values = np.full((len(items), rows.values.shape[1]), np.nan, np.float32)
-    values[place[matched]] = rows.values[matched]
+    return place
+
+
+def _matched(
+    rows: Rows,
+    place: NDArray[np.int64],
+    items: tuple[str, ...],
+    *,
+    findings: tuple[Finding, ...],
+    recipe: FeatureRecipe | None = None,
+) -> Features:
+    """Put rows into the places of their items."""
+    values = np.full((len(items), *rows.values.shape[1:]), np.nan, np.float32)
+    values[place[place >= 0]] = rows.values[place >= 0]
     bare = np.ones(len(items), bool)
-    bare[place[matched]] = False
+    bare[place[place >= 0]] = False
+    without = check(
+        "items_without_features",
+        "Items without features",
+        int(bare.sum()),
+        severity="warning",
+        examples=(f"item {items[at]!r}" for at in np.flatnonzero(bare)[:5]),
+        fix="Add their features to the file.",
+    )
+    return Features(values=values, names=rows.names, findings=(*findings, without), recipe=recipe)
+
+
+def _strangers(ids: tuple[str, ...], place: NDArray[np.int64]) -> Finding:
     strangers = np.flatnonzero(place < 0)
-    findings = (
-        check(
-            "features_without_labels",
-            "Items in the features that nobody labelled",
-            len(strangers),
-            examples=(f"item {ids[at]!r}" for at in strangers[:5]),
-            done="Their features were left out.",
-            fix="Check the spelling of the ids.",
-        ),
-        check(
-            "items_without_features",
-            "Items without features",
-            int(bare.sum()),
-            severity="warning",
-            examples=(f"item {items[at]!r}" for at in np.flatnonzero(bare)[:5]),
-            fix="Add their features to the file.",
-        ),
-    )
-    return Features(values=values, names=rows.names, findings=findings)
-
-
-def _from_table(table: Table, items: tuple[str, ...]) -> _Rows:
-    column = _id_column(table, items)
-    rest = [name for name in table.columns if name != column]
-    if not rest:
-        raise DataError("There is no column of features", file=table.name)
-    parts = [_numbers(table, name) for name in rest]
-    names = tuple(
-        f"{name}[{place}]" if part.shape[1] > 1 else name
-        for name, part in zip(rest, parts, strict=True)
-        for place in range(part.shape[1])
-    )
-    ids = tuple(table.text(column).to_pylist())
-    return _Rows(
-        file=table.name, values=np.hstack(parts), ids=ids, names=names, first=table.number(0)
+    return check(
+        "features_without_labels",
+        "Items in the features that nobody labelled",
+        len(strangers),
+        examples=(f"item {ids[at]!r}" for at in strangers[:5]),
+        done="Their features were left out.",
+        fix="Check the spelling of the ids.",
     )
 
 
@@ -160,63 +257,21 @@ def _id_column(table: Table, items: tuple[str, ...]) -> str:
     return best
 
 
-def _numbers(table: Table, column: str) -> NDArray[np.float32]:
+def _is_numpy(content: Content) -> bool:
+    """Whether this is an NPY, or a zip of them; a damaged zip is what its name says."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    raw = table.raw(column)
-    if pa.types.is_list(raw.type) or pa.types.is_large_list(raw.type) or _is_fixed(raw.type):
-        return _unnest(table, column)
+    if not content.head.startswith(ZIPS):
+        return content.head.startswith(_NPY)
     try:
-        texts = raw if not pa.types.is_string(raw.type) else pc.utf8_trim_whitespace(raw)
-        numbers = texts.cast(pa.float64()).fill_null(np.nan).to_numpy()
-    except (pa.ArrowException, ValueError):
-        raise _not_a_number(table, column) from None
-    with np.errstate(
-        over="ignore", invalid="ignore"
-    ):  # what is beyond float32 is refused as not finite
-        return np.asarray(numbers, np.float32)[:, None]
+        with ZipFile(pa.BufferReader(content.buffer)) as archive:
+            names = archive.namelist()
+    except (BadZipFile, OSError, ValueError):
+        return not content.name.lower().endswith(".zip")
+    return bool(names) and all(name.endswith(".npy") for name in names)
 
 
-def _is_fixed(kind: Any) -> bool:
-    import pyarrow as pa
-
-    return bool(pa.types.is_fixed_size_list(kind))
-
-
-def _unnest(table: Table, column: str) -> NDArray[np.float32]:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    raw = table.raw(column)
-    sizes = np.unique(pc.list_value_length(raw).fill_null(-1).to_numpy())
-    try:
-        flat = pc.list_flatten(raw).cast(pa.float32()).fill_null(np.nan).to_numpy()
-    except (pa.ArrowException, ValueError):
-        raise _not_a_number(table, column) from None
-    if len(sizes) != 1 or sizes[0] <= 0:
-        fix = "Give every item a list of the same length."
-        raise DataError("The lists differ in length", file=table.name, column=column, fix=fix)
-    return np.asarray(flat, np.float32).reshape(table.n_rows, int(sizes[0]))
-
-
-def _not_a_number(table: Table, column: str) -> DataError:
-    """Find the first cell that is no number."""
-    for row, text in enumerate(table.text(column).to_pylist()):
-        try:
-            float(text)
-        except ValueError:
-            return DataError(
-                f"The feature {text[:50]!r} is not a number",
-                file=table.name,
-                column=column,
-                row=table.number(row),
-                fix="Leave only an id column and columns of numbers.",
-            )
-    return DataError("A feature is not a number", file=table.name, column=column)
-
-
-def _from_numpy(content: Content) -> _Rows:
+def _from_numpy(content: Content) -> Rows:
     try:
         loaded = np.load(io.BytesIO(content.all()), allow_pickle=False)
         arrays = {"x": loaded} if isinstance(loaded, np.ndarray) else dict(loaded)
@@ -234,19 +289,24 @@ def _from_numpy(content: Content) -> _Rows:
             file=content.name,
             fix="Save the item ids as 'item' and the features as 'x'.",
         )
-    _check_matrix(values, ids, content.name)
+    _check_arrays(values, ids, content.name)
     with np.errstate(over="ignore", invalid="ignore"):
-        matrix = np.asarray(values, np.float32)
+        numbers = np.asarray(values, np.float32)
     names = None if ids is None else tuple(map(str, ids.tolist()))
-    return _Rows(file=content.name, values=matrix, ids=names)
+    return Rows(file=content.name, values=numbers, ids=names).checked()
 
 
-def _check_matrix(values: Any, ids: Any, file: str) -> None:
-    if values.ndim != _MATRIX or not values.shape[1] or values.dtype.kind not in "fiub":
+def _check_arrays(values: Any, ids: Any, file: str) -> None:
+    if (
+        values.ndim not in (FLAT, PICTURES)
+        or 0 in values.shape[1:]
+        or values.dtype.kind not in "fiub"
+    ):
         raise DataError(
             f"The features are {values.dtype} of shape {values.shape}",
             file=file,
-            fix="Give a matrix of numbers with one row an item.",
+            fix="Give a matrix of numbers with one row an item, or pictures as [items, channels, "
+            "height, width].",
         )
     if ids is None:
         return

@@ -77,6 +77,7 @@ class HealthReport:
     n_classes: int
     roles: Roles
     reasons: dict[str, str]
+    features: str = ""  # what the features of the items are, in words
 
     @property
     def warnings(self) -> tuple[Finding, ...]:

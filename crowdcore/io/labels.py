@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,10 +21,11 @@ from crowdcore.io.cleaning import (
     drop_rejected,
     trim_ids,
 )
-from crowdcore.io.features import Features, read_features
-from crowdcore.io.gold import Gold, gold_checks, gold_column, gold_file
+from crowdcore.io.features import Features, column_features, read_features
+from crowdcore.io.gold import Gold, gold_checks, gold_column, gold_file, places
 from crowdcore.io.guess import guess_roles
 from crowdcore.io.health import Finding, HealthReport, check
+from crowdcore.io.pictures import SIZE
 from crowdcore.io.platforms import find_platform
 from crowdcore.io.repeats import settle_repeats
 from crowdcore.io.roles import Guess, Roles, override
@@ -47,16 +48,22 @@ def read_labels(
     gold_name: str | None = None,
     features: Source | Table | None = None,
     features_name: str | None = None,
+    feature_columns: Sequence[str] = (),
+    picture_size: int = SIZE,
     cleaning: Cleaning | None = None,
 ) -> CrowdData:
     """Read labels from a long or wide table; `data.report` says what was found and done.
 
     The roles of the columns are guessed; `roles` overrides the guess in whole or in part.
+    Features come from a file of their own, or from `feature_columns` of the labels' table.
     """
     cleaning = cleaning or Cleaning()
     table = open_table(source, name=name)
     guess = override(guess_roles(table), roles, table.columns, file=table.name)
     _check_roles(table, guess)
+    _check_feature_columns(table, guess.roles, feature_columns)
+    if feature_columns and features is not None:
+        raise DataError("Features come from a file or from columns, not from both")
     triples, time, findings = _clean(table, guess.roles, cleaning)
     if not len(triples.row):
         raise DataError(
@@ -69,10 +76,19 @@ def read_labels(
         known = gold_column(table, guess.roles, triples.items, cleaning)
     else:
         known = gold_file(open_table(gold, name=gold_name), triples.items, cleaning)
+    details, varied = _details(table, guess.roles, triples.items, cleaning, feature_columns)
     extra = None
-    if features is not None:
-        extra = read_features(features, triples.items, name=features_name, trim=cleaning.trim_ids)
-    details, varied = _details(table, guess.roles, triples.items, cleaning)
+    if feature_columns:
+        texts = {column: details[column] for column in feature_columns}
+        extra = column_features(texts, triples.items, key=guess.roles.item or "", file=table.name)
+    elif features is not None:
+        extra = read_features(
+            features,
+            triples.items,
+            name=features_name,
+            trim=cleaning.trim_ids,
+            picture_size=picture_size,
+        )
     when = None if time is None else time[triples.row]
     data = _assemble(triples, known, extra, when, details)
     findings = [_doubts(guess), *findings, *varied]
@@ -82,7 +98,8 @@ def read_labels(
     findings += [] if extra is None else extra.findings
     if cleaning.pseudonyms:
         guess = _discreet(guess)
-    return replace(data, report=_report(data, table, guess, findings))
+    report = _report(data, table, guess, findings)
+    return replace(data, report=replace(report, features="" if extra is None else extra.words))
 
 
 def _check_roles(table: Table, guess: Guess) -> None:
@@ -203,6 +220,7 @@ def _assemble(
         gold=None if gold is None else _recode((*gold.answers, ""), classes)[gold.codes],
         features=None if features is None else features.values,
         feature_names=() if features is None else features.names,
+        recipe=None if features is None else features.recipe,
         time=time,
         details=details,
     )
@@ -213,13 +231,32 @@ def _recode(names: tuple[str, ...], classes: tuple[str, ...]) -> Codes:
     return np.array([code.get(name, UNKNOWN) for name in names], np.int32)
 
 
+def _check_feature_columns(table: Table, roles: Roles, columns: Sequence[str]) -> None:
+    taken = set(roles.used) - set(roles.details)
+    free = [name for name in table.columns if name not in taken]
+    for column in columns:
+        if column not in free:
+            why = "There is no such column" if column not in taken else "It has another role"
+            raise DataError(
+                f"This column cannot be a feature: {why.lower()}",
+                file=table.name,
+                column=column,
+                fix=f"Choose among {', '.join(map(repr, free[:20]))}." if free else None,
+            )
+    if columns and roles.transposed:
+        raise DataError("Rows are workers here, so no column is about items", file=table.name)
+
+
 def _details(
-    table: Table, roles: Roles, items: tuple[str, ...], cleaning: Cleaning
+    table: Table,
+    roles: Roles,
+    items: tuple[str, ...],
+    cleaning: Cleaning,
+    more: Sequence[str],
 ) -> tuple[dict[str, tuple[str, ...]], list[Finding]]:
     """What the file says about each item besides; from the first row of the item."""
-    from crowdcore.io.gold import places
-
-    rows = item_of_rows(table, roles, cleaning.trim_ids) if roles.details else None
+    columns = dict.fromkeys([*roles.details, *more])
+    rows = item_of_rows(table, roles, cleaning.trim_ids) if columns else None
     if rows is None:
         return {}, []
     place = places(rows[1], items)[rows[0]]
@@ -227,7 +264,7 @@ def _details(
     first = np.zeros(len(items), np.int64)
     first[place[inside][::-1]] = inside[::-1]
     details, varied = {}, []
-    for column in roles.details:
+    for column in columns:
         coded = table.coded(column)
         details[column] = tuple(coded.names[code] for code in coded.codes[first].tolist())
         if (coded.codes[inside] != coded.codes[first[place[inside]]]).any():

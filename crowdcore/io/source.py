@@ -15,6 +15,9 @@ Source = str | Path | bytes | BinaryIO
 HEAD = 1 << 16
 """How many bytes are looked at to learn what a file is."""
 
+ZIPS = (b"PK\x03\x04", b"PK\x05\x06")
+"""How a zip begins, be it full or empty."""
+
 _BLOCK = 1 << 24
 
 
@@ -83,6 +86,14 @@ def load(source: Source, name: str | None = None) -> Content:
     if not content.buffer.size:
         raise DataError("The file is empty", file=content.name, fix="Choose a file with labels.")
     return content
+
+
+def is_folder(source: object) -> bool:
+    """Whether a source is the path of a folder."""
+    try:
+        return isinstance(source, str | Path) and Path(source).is_dir()
+    except (OSError, ValueError):  # a path that is too long, or with a zero byte
+        return False
 
 
 def _map(path: str | Path) -> Any:

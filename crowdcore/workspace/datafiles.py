@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from crowdcore.io.health import HealthReport
+    from crowdcore.io.recipe import FeatureRecipe
 
 FORMAT = 1
 
@@ -49,6 +50,10 @@ def write_data(data: CrowdData, folder: Path) -> None:
         "feature_names": list(data.feature_names),
     }
     write_json(folder / "data.json", facts)
+    if data.recipe is not None:
+        recipe, arrays = data.recipe.pack()
+        write_json(folder / "recipe.json", recipe)
+        np.savez(folder / "recipe.npz", **arrays)
     if data.report is not None:
         write_json(folder / "report.json", data.report.to_json())
 
@@ -67,8 +72,9 @@ def read_data(folder: Path) -> CrowdData:
         classes=tuple(facts["classes"]),
         kind=facts["kind"],
         gold=items["gold"].to_numpy() if "gold" in items else None,
-        features=_load(folder / "features.npy"),
+        features=_load(folder / "features.npy", mapped=True),
         feature_names=tuple(facts["feature_names"]),
+        recipe=_read_recipe(folder),
         time=labels["time"].to_numpy() if "time" in labels else None,
         offsets=_load(folder / "offsets.npy"),
         details={
@@ -166,8 +172,20 @@ def _texts(values: tuple[str, ...], name: str) -> Any:
         ) from None
 
 
-def _load(path: Path) -> Any:
-    return np.load(path, allow_pickle=False) if path.exists() else None
+def _load(path: Path, *, mapped: bool = False) -> Any:
+    """Load an array; a mapped one is only read where it is looked at, as pictures may be large."""
+    mode: Any = "r" if mapped else None
+    return np.load(path, mmap_mode=mode, allow_pickle=False) if path.exists() else None
+
+
+def _read_recipe(folder: Path) -> FeatureRecipe | None:
+    path = folder / "recipe.json"
+    if not path.exists():
+        return None
+    from crowdcore.io.recipe import FeatureRecipe
+
+    with np.load(folder / "recipe.npz", allow_pickle=False) as arrays:
+        return FeatureRecipe.unpack(read_json(path), dict(arrays))
 
 
 def _columns(path: Path) -> dict[str, Any]:

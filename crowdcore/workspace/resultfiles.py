@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crowdcore.artefacts.classifier import FILE, Classifier
 from crowdcore.result import Provenance, Result, ResultError
 from crowdcore.workspace.datafiles import read_json, write_json
 
@@ -46,6 +47,8 @@ def write_result(result: Result, folder: Path) -> None:
         "artefacts": _write_artefacts(folder, artefacts),
         "summary": _summary(result),
     }
+    if (classifier := Classifier.of(result)) is not None:
+        classifier.save(folder / FILE)  # here, where torch is loaded: a page can then offer it
     truths_table(result).to_parquet(folder / "truths.parquet", index=False)
     worker_table(result).to_parquet(folder / "workers.parquet", index=False)
     write_json(folder / "history.json", result.history)

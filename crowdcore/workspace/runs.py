@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from crowdcore.artefacts.classifier import FILE as CLASSIFIER
 from crowdcore.data import DataError
 from crowdcore.run import Progress
 from crowdcore.workspace.catalogue import Catalogue, insert, new_id, now
@@ -166,3 +167,9 @@ def _points(lines: Iterable[str]) -> Iterable[dict[str, float | str]]:
             yield json.loads(line)
         except json.JSONDecodeError:
             continue
+
+
+def classifier_file(folder: Path) -> Path | None:
+    """Return the file of the classifier that a run trained, if it trained one."""
+    path = folder / RESULT / CLASSIFIER
+    return path if path.exists() else None

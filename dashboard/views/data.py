@@ -46,7 +46,7 @@ def draw_project(project: Project) -> None:
         f"{escape_md(chosen.name)} · added {when(chosen.created)} · "
         f"fingerprint {chosen.fingerprint[:12]}"
     )
-    intake.sizes(chosen, n_rows=report.n_rows if report is not None else None)
+    intake.sizes(chosen, report)
     with st.container(horizontal=True):
         if st.button("Run a method", type="primary", icon=":material/play_circle:"):
             state.goto("run", data=chosen.id)

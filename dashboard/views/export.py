@@ -51,6 +51,7 @@ def draw() -> None:
         frame = _frame(run.id, kind)
         _download(run, kind, fmt, frame)
         _provenance(run, kind, fmt, len(frame))
+        _classifier(run)
     with right:
         _preview(frame)
 
@@ -144,6 +145,36 @@ def _provenance(run: RunRow, kind: exports.Kind, fmt: exports.Format, n_rows: in
     )
     with st.expander("What the JSON says"):
         st.json(facts, expanded=2)
+
+
+def _classifier(run: RunRow) -> None:
+    """Offer what a run has learnt about features, for items that nobody labelled."""
+    path = exports.classifier_path(state.workspace(), run.id)
+    if path is None:
+        return
+    name = exports.file_name(state.workspace(), run.id, "classifier", "zip")
+    size = path.stat().st_size
+    st.subheader("Classifier", anchor=False)
+    st.caption("This run has trained a classifier. It labels new items by their features alone.")
+    if size > MOST_BYTES and exports.available():
+        url = exports.export_url(run.id, "classifier", "zip")
+        st.link_button("Download the classifier", url, icon=":material/neurology:")
+    else:
+        st.download_button(
+            "Download the classifier",
+            data=path.read_bytes,
+            file_name=name,
+            mime=exports.ZIP,
+            icon=":material/neurology:",
+            key="export_classifier",
+            on_click="ignore",
+        )
+    st.caption(
+        f"{escape_md(name)}: {_megabytes(size)}. NEW_ITEMS below is of the same kind as the file "
+        "that the features came from: a table with its columns, pictures, or an NPZ."
+    )
+    command = f"crowdcore predict {name} NEW_ITEMS --out predicted.csv"
+    st.code(command, language="bash", wrap_lines=True)
 
 
 def provenance_of(

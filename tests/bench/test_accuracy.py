@@ -15,6 +15,7 @@ from crowdcore.bench.accuracy import (
     load,
     macro_average,
     measure,
+    score_classifier,
     short_names,
 )
 from crowdcore.cli import app
@@ -127,6 +128,45 @@ def test_a_method_that_needs_its_seed_gets_a_mean_and_a_spread(tmp_path: Path) -
     assert len(cell.accuracies) == 4
     assert cell.mean == pytest.approx(np.mean(cell.accuracies))
     assert cell.spread == pytest.approx(np.std(cell.accuracies, ddof=1))
+
+
+def with_features(folder: Path, **test: Any) -> Path:
+    """Thirty items whose first feature tells the class, and a test set."""
+    rng = np.random.default_rng(0)
+    truth = np.arange(30) % 2
+    rows = [f"{i} {w} {'xy'[k]}" for i, k in enumerate(truth) for w in "abc"]
+    write(folder, ", ".join(rows), ", ".join(f"{i} {'xy'[k]}" for i, k in enumerate(truth)))
+    x = rng.normal(size=(30, 3)) + 4 * truth[:, None] * [1, 0, 0]
+    np.savez(folder / "features.npz", task=np.arange(30).astype(str), x=x)
+    if test:
+        np.savez(folder / "test.npz", **test)
+    return folder
+
+
+def test_a_classifier_is_scored_on_held_out_items(tmp_path: Path) -> None:
+    x = np.array([[0.0, 0, 0], [4, 0, 0], [4, 0, 0]])
+    folder = with_features(tmp_path / "set", task=list("abc"), x=x, truth=["x", "y", "z"])
+    dataset = load(folder)
+    assert dataset.test is not None
+    assert dataset.test.truth.tolist() == [0, 1, ELSEWHERE]
+    assert dataset.test.features.shape == (3, 3)
+    quick = get_method("dl_mv").fit(dataset.data, epochs=60, held_out=0)
+    assert score_classifier(quick, dataset.test) == pytest.approx(2 / 3)
+    assert score_classifier(get_method("mv").fit(dataset.data), dataset.test) is None
+    assert load(with_features(tmp_path / "none")).test is None
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        {"x": np.zeros((2, 3))},
+        {"x": np.zeros((2, 3)), "truth": ["x"]},
+        {"x": np.zeros((2, 4)), "truth": ["x", "y"]},
+    ],
+)
+def test_a_test_set_that_does_not_fit_says_so(tmp_path: Path, test: dict[str, Any]) -> None:
+    with pytest.raises(DataError, match=r"test\.npz must hold 'truth' and features 'x'"):
+        load(with_features(tmp_path / "set", **test))
 
 
 def test_the_average_is_over_the_sets_that_all_could_run_on() -> None:

@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from crowdcore.io.samples import samples
 from crowdcore.workspace import Dataset, Workspace
+from tests.io.test_pictures import packed, picture
 
 OpenPage = Callable[..., AppTest]
 
@@ -135,6 +136,61 @@ def test_features_are_counted_before_and_after_they_are_saved(open_page: OpenPag
     page.button(key="create").click().run()
     page.switch_page("views/data.py").run()
     assert numbers(page)["Features"] == "2"
+
+
+def captions(page: AppTest) -> str:
+    return "\n".join(str(one.value) for one in page.caption).replace("\\", "").replace("\u2060", "")
+
+
+def test_a_zip_of_pictures_is_told_in_words_and_its_size_can_be_chosen(
+    home: Workspace, open_page: OpenPage
+) -> None:
+    page = upload(open_page(), "answers.csv", WIDE)
+    files = packed(**{f"q{n}__png": picture() for n in (1, 2, 3)})
+    upload(page, "pictures.zip", files, key="features:1")
+    assert "Features: 3 pictures of 32 × 32 in colour." in captions(page)
+    page.selectbox(key="picture_size:1").select(16).run()
+    assert "Features: 3 pictures of 16 × 16 in colour." in captions(page)
+    assert numbers(page)["Features"] == "768"
+    page.button(key="create").click().run()
+    data = home.load_data(home.datasets(home.projects()[0].id)[0].id)
+    assert data.features is not None
+    assert data.features.shape == (3, 3, 16, 16)
+    page.switch_page("views/data.py").run()
+    assert "Features: 3 pictures of 16 × 16 in colour." in captions(page)
+
+
+def test_a_table_of_texts_is_told_in_words(open_page: OpenPage) -> None:
+    page = upload(open_page(), "answers.csv", WIDE)
+    upload(page, "t.csv", b"item,text\nq1,a cat\nq2,a dog\nq3,two cats\n", key="features:1")
+    assert "text 'text': 5 words and pairs → 3 numbers." in captions(page)
+    assert not [box for box in page.selectbox if str(box.key).startswith("picture_size")]
+
+
+def test_a_column_of_the_labels_file_can_be_the_features(
+    home: Workspace, open_page: OpenPage
+) -> None:
+    tweets = b"tweet_id,worker,label,text\n" + b"".join(
+        f"{n},{w},{'xy'[n % 2]},the {['cat', 'dog'][n % 2]} number {n}\n".encode()
+        for n in range(6)
+        for w in "ab"
+    )
+    page = upload(open_page(), "tweets.csv", tweets)
+    assert "Features" not in numbers(page)
+    page.multiselect(key="feature_columns:1").select("text").run()
+    assert "text 'text': " in captions(page)
+    page.button(key="create").click().run()
+    data = home.load_data(home.datasets(home.projects()[0].id)[0].id)
+    assert data.recipe.key == "tweet_id"
+    assert data.n_features > 1
+
+
+def test_features_that_cannot_be_read_are_a_sentence(open_page: OpenPage) -> None:
+    page = upload(open_page(), "answers.csv", WIDE)
+    upload(page, "pictures.zip", packed(notes__txt=b"hi"), key="features:1")
+    assert "no picture among 1 file" in page.error[0].value
+    page.button(key="remove:features").click().run()
+    assert numbers(page)["Labels"] == "8"
 
 
 def test_the_only_spelling_to_merge_has_one_checkbox(open_page: OpenPage) -> None:

@@ -2,16 +2,22 @@ from __future__ import annotations
 
 import io
 import json
-from typing import get_args
+from pathlib import Path
+from typing import Any, get_args
 
 import pandas as pd
 import pytest
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import Match, Route, Router
 from streamlit.testing.v1 import AppTest
 
 from crowdcore import CrowdData
+from crowdcore.artefacts.classifier import Classifier
 from crowdcore.io.writers import frame_bytes
-from crowdcore.workspace import Dataset, Workspace
+from crowdcore.workspace import Dataset, RunRow, Workspace
 from dashboard import exports
+from tests.artefacts.test_classifier import left_by, of_table
 from tests.dashboard.results import everything_said, open_view, pets, save_run
 
 
@@ -139,6 +145,60 @@ def test_a_big_file_is_streamed_from_the_servers_own_route(
     monkeypatch.delenv(exports.SERVED)
     page.run()  # `streamlit run` has no such route: then the button has to do
     assert not page.get("link_button")
+
+
+def save_classifier(home: Workspace) -> RunRow:
+    data = of_table()
+    dataset = home.add_data(home.create_project("Texts").id, data, name="texts.csv")
+    run = home.queue(dataset.id, "mv")
+    home.save_result(run.id, left_by(data))
+    return home.run(run.id)
+
+
+def test_a_classifier_is_offered_where_the_run_has_one(home: Workspace) -> None:
+    save_run(home, pets())
+    assert "Download the classifier" not in downloads_of(open_view("export"))
+    run = save_classifier(home)
+    page = open_view("export", project=run.project_id, run=run.id)
+    assert "Download the classifier" in downloads_of(page)
+    name = exports.file_name(home, run.id, "classifier", "zip")
+    assert f"crowdcore predict {name}" in page.code[0].value
+    path = exports.classifier_path(home, run.id)
+    assert path is not None
+    assert Classifier.load(path).classes == ("a", "b")
+
+
+def test_a_big_classifier_is_streamed(home: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = save_classifier(home)
+    monkeypatch.setenv(exports.SERVED, "1")
+    path = exports.classifier_path(home, run.id)
+    assert path is not None
+    with path.open("r+b") as file:
+        file.truncate(60_000_000)  # a hole: it takes no room
+    (link,) = open_view("export").get("link_button")
+    assert link.proto.url == exports.export_url(run.id, "classifier", "zip")
+
+
+def test_the_route_serves_classifiers_and_nothing_else(home: Workspace) -> None:
+    run, other = save_classifier(home), save_run(home, pets())
+    routes = Router(exports.routes(home))
+
+    def get(url: str) -> Response:
+        scope: dict[str, Any] = {"type": "http", "method": "GET", "path": url, "headers": []}
+        for route in routes.routes:
+            match, found = route.matches(scope)
+            if match is Match.FULL and isinstance(route, Route):
+                answer: Response = route.endpoint(Request({**scope, **found}))
+                return answer
+        raise AssertionError(f"no route for {url}")
+
+    answer = get(exports.export_url(run.id, "classifier", "zip"))
+    assert isinstance(answer, FileResponse)
+    assert Classifier.load(Path(answer.path)).classes == ("a", "b")
+    assert ".zip" in answer.headers["content-disposition"]
+    for wrong in (other.id, "0" * len(run.id), "..", "%2e%2e%2fx"):
+        assert get(exports.export_url(wrong, "classifier", "zip")).status_code == 404
+    assert get(f"/api/export/{run.id}/classifier.csv").status_code == 404
 
 
 def test_data_never_reach_markdown_unescaped(home: Workspace) -> None:

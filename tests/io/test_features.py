@@ -52,6 +52,8 @@ def values(data: CrowdData) -> list[list[float]]:
         b'[{"id": "t2", "a": 1.5, "b": 2}, {"id": "t1", "a": 3, "b": 4}]',
         parquet({"item": ["t2", "t1"], "a": [1.5, 3.0], "b": [2, 4]}),
         parquet({"item": ["t2", "t1"], "embedding": [[1.5, 2.0], [3.0, 4.0]]}),
+        b'item,embedding\nt2,"[1.5, 2]"\nt1,"[3, 4.0]"\n',
+        b'[{"id": "t2", "a": [1.5, 2]}, {"id": "t1", "a": [3, 4]}]',
         npz(task=np.array(["t2", "t1"]), x=MATRIX),
         npz(id=np.array(["t2", "t1"]), features=MATRIX.astype(np.float64)),
     ],
@@ -103,6 +105,22 @@ def test_features_of_unlabelled_items_are_told_and_left_out() -> None:
     assert finding(data, "features_without_labels").severity == "ok"
 
 
+def test_pictures_may_come_as_finished_numbers() -> None:
+    x = np.arange(2 * 3 * 4 * 5, dtype=np.uint8).reshape(2, 3, 4, 5)
+    data = read_labels(table(), features=npz(task=np.array(["t2", "t1"]), x=x))
+    assert data.features is not None
+    assert np.array_equal(data.features, x[::-1])
+    assert (data.n_features, data.recipe) == (60, None)
+    assert data.report.features == "2 items with 60 numbers each"
+
+
+def test_the_report_tells_the_features_in_words() -> None:
+    assert read_labels(table(), features=b"task,a,b\nt2,1,2\n").report.features == (
+        "1 item with 2 numbers each"
+    )
+    assert read_labels(table()).report.features == ""
+
+
 def test_features_are_read_from_a_path(tmp_path: Path) -> None:
     path = tmp_path / "x.npy"
     path.write_bytes(npy(MATRIX))
@@ -126,6 +144,8 @@ FAULTS = {
     "damaged zip": (npz(x=MATRIX)[:40], "cannot be read"),
     "no matrix": (npz(task=np.array(["t1", "t2"])), "no array 'x'"),
     "ids too many": (npz(task=np.array(["t1", "t2", "t3"]), x=MATRIX), "for 2 rows"),
+    "a broken list": (b'task,a\nt1,"[1, 2]"\nt2,"[1, x]"\n', "not a list of numbers"),
+    "written lists of two lengths": (b'task,a\nt1,"[1, 2]"\nt2,[1]\n', "differ in length"),
     "uneven lists": (parquet({"item": ["t1", "t2"], "e": [[1.0], [1.0, 2.0]]}), "differ in length"),
     "a pickle": (pickle.dumps(MATRIX), "."),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,10 @@ import pandas as pd
 import pytest
 
 from crowdcore.data import CrowdData, DataError
+from crowdcore.io.columns import Categories, Column, Numbers, Texts
+from crowdcore.io.pictures import PictureForm
+from crowdcore.io.recipe import FeatureRecipe
+from crowdcore.io.texts import learn_texts
 from crowdcore.workspace import Workspace
 from tests.workspace.samples import assert_same_data, rich_data, small_data
 
@@ -44,7 +49,28 @@ def _sequence() -> CrowdData:
     )
 
 
-@pytest.mark.parametrize("make", [small_data, rich_data, _ratings, _sequence])
+def _pictures() -> CrowdData:
+    return replace(
+        small_data(),
+        features=np.random.default_rng(0).random((4, 3, 8, 8), np.float32),
+        recipe=FeatureRecipe(pictures=PictureForm(size=8, channels=3)),
+    )
+
+
+def _texts() -> CrowdData:
+    columns: tuple[Column, ...] = (
+        Numbers(name="=1+1", width=2),
+        Categories(name="Ζωή 🙂", values=("ja", "nein")),
+    )
+    space = learn_texts(["one cat", "two cats", "one dog"])
+    assert space is not None
+    columns += (Texts(name="../text", space=space),)
+    recipe = FeatureRecipe(key="id", columns=columns)
+    values = np.ones((4, len(recipe.names)), np.float32)
+    return replace(small_data(), features=values, feature_names=recipe.names, recipe=recipe)
+
+
+@pytest.mark.parametrize("make", [small_data, rich_data, _ratings, _sequence, _pictures, _texts])
 def test_data_come_back_bit_by_bit(tmp_path: Path, make: object) -> None:
     assert callable(make)
     data = make()
@@ -59,6 +85,11 @@ def test_a_data_set_knows_its_facts_without_being_read(tmp_path: Path) -> None:
     assert (facts.n_gold, facts.n_features, facts.kind) == (2, 2, "classes")
     assert facts.fingerprint == rich_data().fingerprint
     assert workspace.report(dataset_id) == rich_data().report
+
+
+def test_the_numbers_of_a_picture_are_its_features(tmp_path: Path) -> None:
+    workspace, dataset_id = _saved(tmp_path, _pictures())
+    assert workspace.dataset(dataset_id).n_features == 3 * 8 * 8
 
 
 def test_the_same_data_are_saved_once_in_a_project_and_newest_come_first(tmp_path: Path) -> None:
