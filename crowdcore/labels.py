@@ -10,16 +10,18 @@ import torch
 from torch.nn.functional import embedding_bag
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from numpy.typing import NDArray
     from torch import Tensor
 
-    from crowdcore.data import CrowdData, Floats
+    from crowdcore.data import Codes, CrowdData, Floats
 
 DOUBLE_BELOW = 200_000
 """Below this many labels float64 costs nothing that a person notices; above, float32 pays."""
 
 BLOCK = 262_144
-"""Items that are worked on at a time, so that their numbers stay in the processor's cache."""
+"""Items or labels that are worked on at a time, so that they stay in the processor's cache."""
 
 LONGEST_BAG = 4096
 """A float32 sum over more rows than this is cut, and its parts are added in float64."""
@@ -50,13 +52,10 @@ class Labels:
 
     def tensor(self, array: NDArray[np.generic], dtype: torch.dtype | None = None) -> Tensor:
         """Put a numpy array on the device."""
-        # A copy: torch warns about read-only memory, and data must never change.
-        return torch.tensor(array, dtype=dtype).to(self.device)
-
-    @cached_property
-    def _key(self) -> NDArray[np.int64]:
-        worker = self.data.worker.astype(np.int64)
-        return worker * self.n_classes + self.data.label.astype(np.int64)
+        # A copy: torch warns about read-only memory, and data must never change. Numpy makes it,
+        # because it asks for large pages; torch's small ones cost more than the copying.
+        kind = None if dtype is None else torch.empty((), dtype=dtype).numpy().dtype
+        return torch.from_numpy(np.array(array, kind, order="C")).to(self.device)
 
     @cached_property
     def _block(self) -> int:
@@ -71,32 +70,52 @@ class Labels:
     @cached_property
     def _by_item(self) -> list[tuple[Tensor, Tensor]]:
         """For each block: keys ordered by item, and where each item's keys start."""
-        keys = _second_when_sorted(self.data.item, self._key, self.n_workers * self.n_classes)
-        blocks = []
-        begin = 0
-        for at in range(0, self.n_items, self._block):
-            sizes = self.data.labels_per_item[at : at + self._block]
-            end = begin + int(sizes.sum())
-            blocks.append((self.tensor(keys[begin:end]), self.tensor(_starts(sizes))))
-            begin = end
-        return blocks
+        bits = _bits(self.n_workers * self.n_classes)
+        packed = self._sorted(lambda item, key: (item.astype(np.int64) << bits) | key)
+        mask = (1 << bits) - 1
+        return [
+            (self.tensor(packed[own] & mask, torch.int32), self.tensor(_starts(sizes)))
+            for own, sizes in self._labels_of_blocks()
+        ]
 
     @cached_property
     def _by_key(self) -> list[tuple[Tensor, Tensor, Tensor | None]]:
         """For each block: places of items ordered by key, where bags start, and whose they are."""
-        n_keys = self.n_workers * self.n_classes
-        block = self.data.item // np.int32(self._block)
-        place = self.data.item - block * np.int32(self._block)
-        key = block.astype(np.int64) * n_keys + self._key
-        places = _second_when_sorted(key, place, self._block)
-        sizes = np.bincount(key, minlength=-(-self.n_items // self._block) * n_keys)
+        n_keys, bits = self.n_workers * self.n_classes, _bits(self._block)
+
+        def pack(item: Codes, key: Codes) -> NDArray[np.int64]:
+            block, place = np.divmod(item, np.int32(self._block))
+            return ((block * np.int64(n_keys) + key) << bits) | place
+
+        packed, mask = self._sorted(pack), (1 << bits) - 1
         blocks = []
-        begin = 0
-        for own in sizes.reshape(-1, n_keys):
-            end = begin + int(own.sum())
-            blocks.append((self.tensor(places[begin:end]), *self._bags(own)))
-            begin = end
+        for number, (own, _) in enumerate(self._labels_of_blocks()):
+            sizes = np.bincount((packed[own] >> bits) - number * n_keys, minlength=n_keys)
+            blocks.append((self.tensor(packed[own] & mask, torch.int32), *self._bags(sizes)))
         return blocks
+
+    def _sorted(self, pack: Callable[[Codes, Codes], NDArray[np.int64]]) -> NDArray[np.int64]:
+        """Sort the labels by one integer each, which `pack` makes of item and key.
+
+        It is called for some labels at a time: large arrays that live for a moment cost more
+        than the sorting.
+        """
+        data, packed = self.data, np.empty(self.n_labels, np.int64)
+        for at in range(0, self.n_labels, BLOCK):
+            part = slice(at, at + BLOCK)
+            key = data.worker[part] * np.int32(self.n_classes) + data.label[part]
+            packed[part] = pack(data.item[part], key)
+        packed.sort()
+        return packed
+
+    def _labels_of_blocks(self) -> Iterator[tuple[slice, NDArray[np.int64]]]:
+        """For each block of items: where its labels are when sorted, and how many an item has."""
+        begin = 0
+        for at in range(0, self.n_items, self._block):
+            sizes = self.data.labels_per_item[at : at + self._block]
+            end = begin + int(sizes.sum())
+            yield slice(begin, end), sizes
+            begin = end
 
     def _bags(self, sizes: NDArray[np.int64]) -> tuple[Tensor, Tensor | None]:
         """Where bags of these sizes start; long ones are cut, and then say whose part they are."""
@@ -148,10 +167,14 @@ class Labels:
         rows.scatter_(1, classes.unsqueeze(1), kept if other else torch.ones_like(kept))
         return values.index_copy(0, items, rows)
 
-    def shares(self) -> Tensor:
-        """Each item's vote shares [N, K]; uniform where nobody voted, gold where it is used."""
+    def shares(self, votes: Tensor | None = None) -> Tensor:
+        """Each item's vote shares [N, K]; uniform where nobody voted, gold where it is used.
+
+        Votes that somebody has already, and needs no more, are turned into the shares.
+        """
         total = self.counts.clamp(min=1).unsqueeze(1)
-        shares = (self.votes / total).index_fill_(0, self.unlabelled, 1 / self.n_classes)
+        shares = self.votes / total if votes is None else votes.div_(total)
+        shares.index_fill_(0, self.unlabelled, 1 / self.n_classes)
         return self.clamp(shares, other=0.0)
 
     @cached_property
@@ -166,14 +189,18 @@ class Labels:
         """Whether a method has asked for the earlier posterior."""
         return vars(self).get("warm") is not None
 
-    def sum_over_items(self, table: Tensor) -> Tensor:
-        """Add, for each item, the rows [W * K, C] of its labels' keys -> [N, C]."""
+    def sum_over_items(self, table: Tensor, spent: Tensor | None = None) -> Tensor:
+        """Add, for each item, the rows [W * K, C] of its labels' keys -> [N, C].
+
+        `spent` is a table like the answer that nobody needs any more: the answer may take its
+        memory, because new memory in every step costs more than the sums.
+        """
         bags = (embedding_bag(keys, table, starts, mode="sum") for keys, starts in self._by_item)
         if len(self._by_item) == 1:
             return next(bags)
         if table.requires_grad:
             return torch.cat(list(bags))
-        total = table.new_empty((self.n_items, table.shape[1]))
+        total = table.new_empty((self.n_items, table.shape[1])) if spent is None else spent
         for rows, part in zip(torch.split(total, self._block), bags, strict=True):
             rows.copy_(part)
         return total
@@ -211,12 +238,6 @@ def _starts(sizes: NDArray[np.int64]) -> NDArray[np.int32]:
     return (np.cumsum(sizes) - sizes).astype(np.int32)
 
 
-def _second_when_sorted(
-    first: NDArray[np.integer], second: NDArray[np.integer], second_size: int
-) -> NDArray[np.int32]:
-    """Sort pairs by (first, second) through one packed integer and return the second parts."""
-    bits = max(1, int(second_size - 1).bit_length())
-    packed = (first.astype(np.int64) << bits) | second
-    packed.sort()
-    packed &= (1 << bits) - 1
-    return packed.astype(np.int32)
+def _bits(size: int) -> int:
+    """How many bits hold the numbers below `size`."""
+    return max(1, (size - 1).bit_length())

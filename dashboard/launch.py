@@ -18,6 +18,8 @@ from dashboard import exports, gate
 
 if TYPE_CHECKING:
     import streamlit as st
+    from starlette.requests import Request
+    from starlette.responses import Response
 
 HERE = Path(__file__).resolve().parent
 FIRST_PORT, LAST_PORT = 8501, 8520
@@ -35,6 +37,7 @@ def main(
 
     import streamlit as st
     from starlette.middleware import Middleware
+    from starlette.routing import Route
 
     from crowdcore.workspace import Workspace
 
@@ -61,7 +64,7 @@ def main(
 
     app = st.App(
         HERE / "app.py",
-        routes=exports.routes(home),
+        routes=[*exports.routes(home), Route("/data", to_first_page, methods=["GET"])],
         middleware=[
             Middleware(gate.SecurityHeaders),
             Middleware(gate.TokenGate, token=token),
@@ -69,6 +72,14 @@ def main(
         lifespan=lifespan,
     )
     app.run(config=options(host, chosen))
+
+
+def to_first_page(request: Request) -> Response:
+    """Lead from the first page's name to "/", where alone Streamlit shows it."""
+    from starlette.responses import RedirectResponse
+
+    query = request.url.query
+    return RedirectResponse(f"/?{query}" if query else "/")
 
 
 def options(host: str, port: int) -> dict[str, Any]:

@@ -11,14 +11,15 @@ import streamlit as st
 from dashboard import opening, reads, state
 from dashboard.charts.palette import MOST_POINTS
 from dashboard.charts.workers import MOST_WHISKERS, worker_scatter
-from dashboard.text import count, percent
+from dashboard.text import NOTHING, count, percent
 from dashboard.worker_grid import EXCLUDED, UNKNOWN
 
 if TYPE_CHECKING:
+    from crowdcore.audit.agreement import Agreement
     from crowdcore.workspace import RunRow
 
 
-def draw_metrics(workers: pd.DataFrame) -> None:
+def draw_metrics(run: RunRow, workers: pd.DataFrame) -> None:
     """Draw the row of numbers."""
     active = workers[workers["verdict"] != EXCLUDED]
     n = active["n_compared"].to_numpy()
@@ -52,6 +53,21 @@ def draw_metrics(workers: pd.DataFrame) -> None:
         border=True,
         help="Workers of whom nothing can be said yet. That is no verdict against them.",
     )
+    agreed = reads.agreement(run.id)
+    row.metric(
+        "Agreement (alpha)",
+        NOTHING if agreed.alpha is None else f"{agreed.alpha:.2f}",
+        border=True,
+        help=_about_alpha(agreed),
+    )
+
+
+def _about_alpha(agreed: Agreement) -> str:
+    sentence = "Krippendorff's alpha: 1 where workers always agree, 0 where no more than by chance."
+    if agreed.interval is not None:
+        low, high = agreed.interval
+        sentence += f" Its 95% interval is {low:.2f} to {high:.2f}."
+    return f"{sentence} {agreed.words()}"
 
 
 def draw_scatter(run: RunRow, part: pd.DataFrame, key: str) -> None:

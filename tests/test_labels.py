@@ -83,6 +83,30 @@ def test_sums_in_blocks_are_the_sums_of_the_whole(monkeypatch: pytest.MonkeyPatc
         np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
+def test_the_order_of_labels_changes_no_bit_of_a_sum(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = golden_crowd()
+    monkeypatch.setattr(module, "BLOCK", 13)
+    mixed = np.random.default_rng(1).permutation(data.n_labels)
+    parts = {name: getattr(data, name)[mixed] for name in ("item", "worker", "label")}
+    one, other = Labels(data, CPU), Labels(dataclasses.replace(data, **parts), CPU)
+    table = torch.rand(data.n_workers * data.n_classes, 4, dtype=torch.float64)
+    values = torch.rand(data.n_items, 4, dtype=torch.float64)
+    assert torch.equal(one.sum_over_items(table), other.sum_over_items(table))
+    assert torch.equal(one.sum_over_keys(values), other.sum_over_keys(values))
+
+
+def test_a_spent_table_lends_its_memory_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = golden_crowd()
+    monkeypatch.setattr(module, "BLOCK", 13)
+    labels = Labels(data, CPU)
+    table = torch.rand(data.n_workers * data.n_classes, 3, dtype=torch.float64)
+    fresh = labels.sum_over_items(table)
+    spent = torch.full_like(fresh, torch.nan)
+    again = labels.sum_over_items(table, spent)
+    assert torch.equal(again, fresh)
+    assert again.data_ptr() == spent.data_ptr()
+
+
 def test_gradients_pass_through_sums_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     data = golden_crowd()
     monkeypatch.setattr(module, "BLOCK", 13)

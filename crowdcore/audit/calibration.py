@@ -108,6 +108,20 @@ def calibration_error(bins: pd.DataFrame) -> float:
     return float((gap * bins["n"]).sum() / bins["n"].sum())
 
 
+def check_gold(n_gold: int, *, used: bool) -> None:
+    """Refuse to calibrate on gold that is too little, or that the method has used."""
+    if used:
+        raise DataError(
+            "Gold that the method has used cannot calibrate it",
+            fix='Calibrate on "labels", or switch use_gold off.',
+        )
+    if n_gold < FEWEST_GOLD:
+        raise DataError(
+            f"Calibration needs {FEWEST_GOLD} items with gold; there are {n_gold}",
+            fix='Add gold, or calibrate on "labels".',
+        )
+
+
 def _label_fit(
     result: Result, refit: Callable[[CrowdData], Result], rng: np.random.Generator
 ) -> Floats:
@@ -128,16 +142,8 @@ def _label_fit(
 def _gold_fit(result: Result) -> Floats:
     """Log-likelihood of the gold at each temperature."""
     known = result.data.has_gold
-    if result.provenance.used_gold:
-        raise DataError(
-            "Gold that the method has used cannot calibrate it",
-            fix='Calibrate on "labels", or switch use_gold off.',
-        )
-    if result.data.gold is None or known.sum() < FEWEST_GOLD:
-        raise DataError(
-            f"Calibration needs {FEWEST_GOLD} items with gold; there are {int(known.sum())}",
-            fix='Add gold, or calibrate on "labels".',
-        )
+    check_gold(result.data.n_gold, used=result.provenance.used_gold)
+    assert result.data.gold is not None  # or there would be too little
     posterior, gold = result.posterior[known], result.data.gold[known]
     rows = np.arange(len(gold))
     return np.array([np.log(tempered(posterior, t)[rows, gold] + TIE).sum() for t in TEMPERATURES])

@@ -1,7 +1,7 @@
 """One fit in a process of its own: how long it takes and how much memory it adds.
 
 This file is also run by the peers' Python, which has no crowdcore: nothing but the standard
-library and numpy may be imported outside the two functions that fit.
+library and numpy may be imported outside the functions that fit.
 """
 
 from __future__ import annotations
@@ -12,11 +12,17 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from crowdcore.data import CrowdData
+
 STATUS, RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+ALPHA = "alpha"
+"""What stands for Krippendorff's alpha among the ids of methods."""
+
 WARM = 200
 """Labels of the small fit that comes first, so that imports and first calls are not measured."""
 
@@ -58,12 +64,8 @@ def _status(field: str) -> int:
 
 def fit_ours(job: dict[str, Any]) -> dict[str, float]:
     """Fit one of crowdcore's methods, from codes in memory to a checked result."""
-    import torch
-
     from crowdcore.data import CrowdData
-    from crowdcore.registry import get_method
 
-    torch.set_num_threads(1)
     codes = np.load(job["codes"])
 
     def data(part: slice) -> CrowdData:
@@ -77,20 +79,34 @@ def fit_ours(job: dict[str, Any]) -> dict[str, float]:
             classes=tuple(f"c{number}" for number in range(label.max() + 1)),
         )
 
-    method = get_method(job["method"])
-    method.fit(data(slice(WARM)), device="cpu", **job["params"])
+    work = _work(job["method"], job["params"])
+    work(data(slice(WARM)))
     whole = data(slice(None))
     kept: list[Any] = []  # a result that is dropped at once would not count in the peak
 
     def fit() -> int:
-        kept.append(method.fit(whole, device="cpu", **job["params"]))
-        return int(kept[0].provenance.steps)
+        kept.append(work(whole))
+        return 0 if job["method"] == ALPHA else int(kept[0].provenance.steps)
 
     return measured(fit)
 
 
+def _work(name: str, params: dict[str, Any]) -> Callable[[CrowdData], Any]:
+    if name == ALPHA:
+        from crowdcore.audit.agreement import agreement
+
+        return agreement
+    import torch
+
+    from crowdcore.registry import get_method
+
+    torch.set_num_threads(1)
+    method = get_method(name)
+    return lambda data: method.fit(data, device="cpu", **params)
+
+
 def fit_peer(job: dict[str, Any]) -> dict[str, float]:
-    """Fit the peer's counterpart, from a data frame of codes in memory to its result."""
+    """Fit crowd-kit's counterpart, from a data frame of codes in memory to its result."""
     import pandas as pd
     from crowdkit import aggregation  # type: ignore[import-not-found]
 
@@ -109,7 +125,26 @@ def fit_peer(job: dict[str, Any]) -> dict[str, float]:
     return measured(fit)
 
 
+def alpha_of_peer(job: dict[str, Any]) -> dict[str, float]:
+    """Let krippendorff's package find alpha, from codes in memory."""
+    import krippendorff  # type: ignore[import-not-found]
+
+    codes = np.load(job["codes"])
+    item, worker, label = (codes[name] for name in ("item", "worker", "label"))
+
+    def fit(n_labels: int) -> int:
+        part = slice(n_labels)
+        matrix = np.full((worker[part].max() + 1, item[part].max() + 1), np.nan)
+        matrix[worker[part], item[part]] = label[part]
+        krippendorff.alpha(matrix, level_of_measurement="nominal")
+        return 0
+
+    fit(WARM)
+    return measured(lambda: fit(len(item)))
+
+
 if __name__ == "__main__":
-    work = json.loads(sys.argv[1])
-    outcome = fit_peer(work) if "peer" in work else fit_ours(work)
+    task = json.loads(sys.argv[1])
+    peers = {"krippendorff.alpha": alpha_of_peer}
+    outcome = peers.get(task["peer"], fit_peer)(task) if "peer" in task else fit_ours(task)
     sys.stdout.write("\n" + json.dumps(outcome) + "\n")

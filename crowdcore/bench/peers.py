@@ -1,4 +1,4 @@
-"""The peer that crowdcore is measured against, in an environment of its own."""
+"""The peers that crowdcore is measured against, in an environment of their own."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from crowdcore.data import DataError
 
 PACKAGES = (
     "crowd-kit==1.4.2",
+    "krippendorff==0.9.0",
     # crowd-kit 1.4.2 breaks with scikit-learn 1.7 and is slower with pandas 3.
     "scikit-learn==1.6.1",
     "pandas==2.3.3",
@@ -25,7 +26,10 @@ MARK = "crowdcore-peers.json"
 
 @dataclass(frozen=True, kw_only=True)
 class Peer:
-    """A counterpart in crowd-kit, and how it is told to make a number of steps."""
+    """A counterpart in crowd-kit, and how it is told to make a number of steps.
+
+    A name with a point is a function of another package.
+    """
 
     name: str
     steps: str = ""  # the parameter that bounds the steps
@@ -56,6 +60,11 @@ PEERS = {
     "mace": Peer(name="MACE", steps="n_iter", params={"n_restarts": 10}),
     "mmsr": Peer(name="MMSR", steps="n_iter", params=_NEVER),
     "kos": Peer(name="KOS", steps="n_iter"),
+    "alpha": Peer(
+        name="krippendorff.alpha",
+        note="krippendorff.alpha gets a matrix of workers and items, made of the codes; ours finds "
+        "an interval besides.",
+    ),
 }
 
 
@@ -91,7 +100,7 @@ def make_environment(folder: Path) -> None:
     (folder / MARK).write_text("[]", encoding="utf-8")  # ours, but not finished
     _run([sys.executable, "-m", "venv", str(folder)])
     _run([str(_python(folder)), "-m", "pip", "install", "--quiet", *PACKAGES])
-    _run([str(_python(folder)), "-c", "import crowdkit.aggregation"])
+    _run([str(_python(folder)), "-c", "import crowdkit.aggregation, krippendorff"])
     (folder / MARK).write_text(json.dumps(PACKAGES), encoding="utf-8")
 
 

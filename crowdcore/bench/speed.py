@@ -11,26 +11,24 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from crowdcore.bench import measure
 from crowdcore.bench.peers import PEERS, Peer
 from crowdcore.data import DataError
-
-if TYPE_CHECKING:
-    from crowdcore.method import Method
+from crowdcore.registry import get_method
 
 LABELS_PER_ITEM = 5
 LABELS_PER_WORKER = 1000
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 HOW = (
     "Medians; one thread; every measurement in a fresh process after a small fit that is not "
-    "counted. Ours is the fit from codes in memory to the checked result, the peer's from a data "
-    "frame of codes in memory to its result. Memory is the peak of the resident set during the "
-    "fit, less what was there before. How many times faster compares CPU seconds, which other work "
-    "on the machine disturbs least."
+    "counted. Ours is the fit from codes in memory to the checked result, the peer's from codes "
+    "in memory (crowd-kit: a data frame of them) to its result. Memory is the peak of the resident "
+    "set during the fit, less what was there before. How many times faster compares CPU seconds, "
+    "which other work on the machine disturbs least."
 )
 
 
@@ -87,7 +85,7 @@ class Row:
 
 
 def compare(
-    methods: Sequence[Method],
+    names: Sequence[str],
     *,
     n_labels: int,
     n_classes: int,
@@ -97,29 +95,37 @@ def compare(
     seed: int = 0,
     told: Callable[[str], None] = lambda _: None,
 ) -> list[Row]:
-    """Measure methods on one simulated crowd; `peers` is the Python that has the peers."""
+    """Measure methods, or alpha, on one simulated crowd.
+
+    `peers` is the Python that has the peers.
+    """
     with tempfile.TemporaryDirectory(prefix="crowdcore-bench-") as folder:
         codes = Path(folder) / "codes.npz"
         _save_crowd(codes, n_labels, n_classes, seed)
         rows = []
-        for method in methods:
-            peer = PEERS.get(method.id) if peers is not None else None
+        for name in names:
+            peer = PEERS.get(name) if peers is not None else None
             try:
-                row = _measure(method, peer, peers, codes, steps=steps, repeats=repeats, told=told)
-                rows.append(Row(method=method.id, n_labels=n_labels, **row))
+                row = _measure(name, peer, peers, codes, steps=steps, repeats=repeats, told=told)
+                rows.append(Row(method=name, n_labels=n_labels, **row))
             except DataError as error:
-                rows.append(Row(method=method.id, n_labels=n_labels, reason=str(error)))
+                rows.append(Row(method=name, n_labels=n_labels, reason=str(error)))
         return rows
 
 
-def settings(method: Method, steps: int) -> dict[str, Any]:
+def settings(name: str, steps: int) -> dict[str, Any]:
     """Settings with which a method makes this many steps, where it counts steps at all."""
+    if name == measure.ALPHA:
+        return {}
+    method = get_method(name)
     wanted = {"max_iter": steps, "tol": 0.0}
-    return {name: value for name, value in wanted.items() if name in method.config.model_fields}
+    params = {key: value for key, value in wanted.items() if key in method.config.model_fields}
+    method.configure(params)
+    return params
 
 
 def _measure(
-    method: Method,
+    name: str,
     peer: Peer | None,
     python: Path | None,
     codes: Path,
@@ -129,15 +135,14 @@ def _measure(
     told: Callable[[str], None],
 ) -> dict[str, Any]:
     """Repeat ours and theirs in turn, so that a busy minute hits both."""
-    params = settings(method, steps)
-    method.configure(params)
+    params = settings(name, steps)
     ours: list[dict[str, float]] = []
     theirs: list[dict[str, float]] = []
     reason = ""
     for _ in range(repeats):
-        job: dict[str, Any] = {"codes": str(codes), "method": method.id, "params": params}
-        ours.append(_spawn(sys.executable, job, method.id))
-        told(method.id)
+        job: dict[str, Any] = {"codes": str(codes), "method": name, "params": params}
+        ours.append(_spawn(sys.executable, job, name))
+        told(name)
         if peer is None or python is None:
             continue
         # The peer makes as many steps as ours did, so that equal work is compared.
@@ -147,7 +152,7 @@ def _measure(
             theirs.append(_spawn(str(python), job, peer.name))
         except DataError as error:
             reason, peer = str(error), None
-        told(f"crowd-kit for {method.id}")
+        told(f"the peer of {name}")
     found: dict[str, Any] = {"ours": Cost.of(ours), "reason": reason}
     if theirs and peer is not None:
         found |= {"peer": peer.name, "theirs": Cost.of(theirs)}

@@ -8,17 +8,21 @@ from crowdcore.cli.frame import count, echo_json
 from crowdcore.cli.reading import (
     Contradictions,
     ContradictionsPolicy,
+    FeatureColumns,
+    FeaturesFile,
     Fixes,
     GoldColumn,
     GoldFile,
     ItemColumn,
     LabelColumn,
     LabelsFile,
+    PictureSize,
     WorkerColumn,
     read,
 )
 
 if TYPE_CHECKING:
+    from crowdcore.audit.agreement import Agreement
     from crowdcore.io.health import Finding, HealthReport
 
 
@@ -26,18 +30,26 @@ def check(
     *,
     labels: LabelsFile,
     gold: GoldFile = None,
+    features: FeaturesFile = None,
     item: ItemColumn = None,
     worker: WorkerColumn = None,
     label: LabelColumn = None,
     gold_column: GoldColumn = None,
     contradictions: ContradictionsPolicy = Contradictions.LAST,
+    feature_columns: FeatureColumns = None,
+    picture_size: PictureSize = None,
     fixes: Fixes = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Report the health of labels: duplicates, blanks, odd spellings, contradictions."""
+    """Report the health of labels: agreement, duplicates, odd spellings, features and more."""
+    from crowdcore.audit.agreement import agreement
+
     data = read(
         labels,
         gold=gold,
+        features=features,
+        feature_columns=feature_columns,
+        picture_size=picture_size,
         item=item,
         worker=worker,
         label=label,
@@ -45,17 +57,20 @@ def check(
         contradictions=contradictions,
         fixes=fixes,
     )
+    agreed = agreement(data)
     if as_json:
-        echo_json(data.report.to_json())
+        echo_json({**data.report.to_json(), "agreement": agreed.to_json()})
         return
-    typer.echo("\n".join(_lines(data.report)))
+    typer.echo("\n".join(_lines(data.report, agreed)))
 
 
-def _lines(report: "HealthReport") -> list[str]:
+def _lines(report: "HealthReport", agreed: "Agreement") -> list[str]:
     lines = [
         f"{report.source}: {count(report.n_rows, 'row')}, {count(report.n_labels, 'label')} of "
         f"{count(report.n_items, 'item')} by {count(report.n_workers, 'worker')}, "
         f"{count(report.n_classes, 'class', 'classes')}",
+        *([f"Features: {report.features}"] if report.features else []),
+        f"Agreement: {_alpha(agreed)}{agreed.words()}",
         "",
         "Columns",
         *(f"  {role}: {reason}" for role, reason in report.reasons.items()),
@@ -66,6 +81,16 @@ def _lines(report: "HealthReport") -> list[str]:
     if fine:
         lines += ["", f"Nothing found for: {'; '.join(fine)}."]
     return lines
+
+
+def _alpha(agreed: "Agreement") -> str:
+    if agreed.alpha is None:
+        return ""
+    interval = ""
+    if agreed.interval is not None:
+        low, high = agreed.interval
+        interval = f" (95 % interval {low:.3f} to {high:.3f})"
+    return f"Krippendorff's alpha {agreed.alpha:.3f}{interval}. "
 
 
 def _finding(finding: "Finding") -> list[str]:

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Literal
 
 import torch
 
-from crowdcore.labels import BLOCK
-
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -24,6 +22,9 @@ TIE = 1e-9
 RELATIVE = 1e-5
 """The share of a number by which `numpy.allclose` lets it move anyway."""
 
+ROWS = 32_768
+"""Rows of a table that are worked on at a time, so that they stay next to the processor."""
+
 FEW = 8
 """Classes up to which work by columns beats work by rows, whose ends cost more than they hold."""
 
@@ -37,22 +38,31 @@ def start(labels: Labels, how: Literal["votes", "quality"]) -> Tensor:
     An earlier result, where the run was given one, takes the place of both.
     """
     if labels.warm is not None:
-        return labels.warm
+        return labels.warm.clone()  # the first step takes over its memory
     if how == "votes":
-        return labels.shares()
+        # By the sums of an E step, which are needed anyhow; `labels.votes` would be one more.
+        return labels.shares(labels.weighted_votes(torch.ones_like(labels.worker_counts)))
     accuracy = torch.full((labels.n_workers,), QUALITY, dtype=labels.dtype, device=labels.device)
     prior = torch.full((labels.n_classes,), 1 / labels.n_classes, device=labels.device)
     return e_step(labels, prior, one_coin(accuracy, labels.n_classes))[0]
 
 
-def e_step(labels: Labels, prior: Tensor, confusion: Tensor) -> tuple[Tensor, Tensor]:
-    """Posterior [N, K] and log-likelihood, from a prior [K] and confusion [W, true, given]."""
-    return normalise(labels, log_scores(labels, prior, confusion))
+def e_step(
+    labels: Labels, prior: Tensor, confusion: Tensor, spent: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """Posterior [N, K] and log-likelihood, from a prior [K] and confusion [W, true, given].
+
+    `spent` is the posterior before, where nobody needs it any more: its memory is used again.
+    """
+    return normalise(labels, log_scores(labels, prior, confusion, spent))
 
 
-def log_scores(labels: Labels, prior: Tensor, confusion: Tensor) -> Tensor:
+def log_scores(
+    labels: Labels, prior: Tensor, confusion: Tensor, spent: Tensor | None = None
+) -> Tensor:
     """How well each class explains each item's labels [N, K], in logarithms."""
-    return _scores(labels, prior.clamp(min=FLOOR).log(), confusion.clamp(min=FLOOR).log())
+    logs = prior.clamp(min=FLOOR).log(), confusion.clamp(min=FLOOR).log()
+    return _scores(labels, *logs, spent)
 
 
 def e_step_of_logs(
@@ -62,9 +72,11 @@ def e_step_of_logs(
     return normalise(labels, _scores(labels, log_prior, log_confusion))
 
 
-def _scores(labels: Labels, log_prior: Tensor, log_confusion: Tensor) -> Tensor:
+def _scores(
+    labels: Labels, log_prior: Tensor, log_confusion: Tensor, spent: Tensor | None = None
+) -> Tensor:
     table = log_confusion.transpose(1, 2).reshape(-1, labels.n_classes)
-    scores = labels.sum_over_items(table.to(labels.dtype))
+    scores = labels.sum_over_items(table.to(labels.dtype), spent)
     scores += log_prior.to(labels.dtype)
     return labels.clamp(scores, other=-torch.inf)
 
@@ -99,7 +111,7 @@ def _normalise(scores: Tensor) -> Tensor:
 
 def _blocks(rows: Tensor) -> tuple[Tensor, ...]:
     """Pieces of a table that stay in the processor's cache; a GPU takes it whole."""
-    return torch.split(rows, BLOCK if rows.device.type == "cpu" else len(rows))
+    return torch.split(rows, ROWS if rows.device.type == "cpu" else len(rows))
 
 
 def given_counts(labels: Labels, posterior: Tensor) -> Tensor:
@@ -110,8 +122,9 @@ def given_counts(labels: Labels, posterior: Tensor) -> Tensor:
 
 def class_totals(labels: Labels, posterior: Tensor) -> Tensor:
     """How many of the items that have labels belong to each class [K], in float64."""
-    parts = [rows.sum(0, dtype=torch.float64) for rows in _blocks(posterior)]
-    total = torch.stack(parts).sum(0)
+    # Torch adds columns in cascades, so float32 is exact enough within a block.
+    parts = [rows.sum(0) for rows in _blocks(posterior)]
+    total = torch.stack(parts).sum(0, dtype=torch.float64)
     return total - posterior.index_select(0, labels.unlabelled).sum(0, dtype=torch.float64)
 
 

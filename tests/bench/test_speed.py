@@ -12,7 +12,6 @@ from crowdcore.bench import peers, speed
 from crowdcore.bench.measure import measured
 from crowdcore.cli import app
 from crowdcore.data import DataError
-from crowdcore.registry import get_method
 
 
 def test_each_row_has_the_steps_the_time_and_the_memory(tmp_path: Path) -> None:
@@ -43,8 +42,8 @@ def test_memory_is_what_a_fit_adds_at_its_peak() -> None:
 
 
 def test_only_settings_that_a_method_has_are_set() -> None:
-    assert speed.settings(get_method("ds"), 9) == {"max_iter": 9, "tol": 0.0}
-    assert speed.settings(get_method("mv"), 9) == {}
+    assert speed.settings("ds", 9) == {"max_iter": 9, "tol": 0.0}
+    assert speed.settings("mv", 9) == speed.settings("alpha", 9) == {}
 
 
 def test_the_cost_is_the_median_and_the_ratio_is_theirs_over_ours() -> None:
@@ -70,9 +69,7 @@ def test_a_peer_makes_as_many_steps_as_ours_did(
 
     monkeypatch.setattr(speed, "_spawn", spawn)
     python = tmp_path / "python"
-    rows = speed.compare(
-        [get_method("ds")], n_labels=500, n_classes=3, steps=20, repeats=2, peers=python
-    )
+    rows = speed.compare(["ds"], n_labels=500, n_classes=3, steps=20, repeats=2, peers=python)
     assert [command for command, _ in jobs] == [sys.executable, str(python)] * 2  # in turn
     assert jobs[0][1]["params"] == {"max_iter": 20, "tol": 0.0}
     assert jobs[1][1]["peer"] == "DawidSkene"
@@ -80,10 +77,24 @@ def test_a_peer_makes_as_many_steps_as_ours_did(
     assert rows[0].ratio == 1.0
 
 
+def test_alpha_is_measured_as_methods_are() -> None:
+    (row,) = speed.compare(["alpha"], n_labels=5000, n_classes=3, steps=20, repeats=1)
+    assert row.ours is not None, row.reason
+    assert row.ours.steps == 0
+    assert row.ours.seconds > 0
+    assert peers.PEERS["alpha"].name == "krippendorff.alpha"
+
+
+def test_a_wrong_name_is_told_before_anything_is_measured() -> None:
+    done = CliRunner().invoke(app, ["bench", "speed", "--methods", "alpha,dss"])
+    assert done.exit_code == 2
+    assert "dss" in done.stderr
+
+
 def test_a_fit_that_fails_is_a_reason_in_its_row(monkeypatch: pytest.MonkeyPatch) -> None:
     failed = subprocess.CompletedProcess([], 1, stdout="", stderr="Traceback\nMemoryError: oh")
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: failed)
-    rows = speed.compare([get_method("mv")], n_labels=500, n_classes=3, steps=2, repeats=1)
+    rows = speed.compare(["mv"], n_labels=500, n_classes=3, steps=2, repeats=1)
     assert rows[0].ours is None
     assert rows[0].reason == "mv could not be measured: MemoryError: oh."
 

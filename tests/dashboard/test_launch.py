@@ -125,6 +125,13 @@ def test_the_token_leads_through_a_cookie_to_the_page(server: Server) -> None:
     assert b"<html" in body
 
 
+def test_the_first_page_is_also_found_under_its_name(server: Server) -> None:
+    assert server.get("/data")[0] == 403
+    status, headers, _ = server.get("/data?project=a%20b", server.cookie)
+    assert (status, headers["location"]) == (307, "/?project=a%20b")
+    assert server.get("/data", server.cookie)[1]["location"] == "/"
+
+
 def test_every_answer_carries_the_security_headers(server: Server) -> None:
     for path, cookie in (("/", ""), ("/", server.cookie), ("/_stcore/health", "")):
         assert HEADERS.items() <= server.get(path, cookie)[1].items()

@@ -47,6 +47,15 @@ def test_single_precision_gives_the_same_truths() -> None:
     np.testing.assert_allclose(rough.numpy(), exact.numpy(), atol=1e-6)
 
 
+def test_a_step_may_overwrite_the_start_but_not_the_earlier_result() -> None:
+    data = golden_crowd()
+    labels = Labels(data, torch.device("cpu"), start=fit(data, "mv").posterior)
+    first = em.start(labels, "votes")
+    assert labels.warm is not None
+    first.zero_()
+    assert float(labels.warm.sum()) == data.n_items
+
+
 def test_one_coin_rows_are_distributions_with_even_errors() -> None:
     confusion = em.one_coin(torch.tensor([0.7, 1.0]), 3)
     np.testing.assert_allclose(confusion[0], 0.7 * np.eye(3) + 0.15 * (1 - np.eye(3)), atol=1e-6)

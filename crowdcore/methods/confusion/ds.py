@@ -45,7 +45,7 @@ def ds(labels: Labels, cfg: DawidSkeneConfig, run: Run) -> Estimate:
         prior = em.class_prior(labels, posterior)  # eq. 2.4
         counts = em.given_counts(labels, posterior)
         confusion = em.rows_of(counts, cfg.smoothing)  # eq. 2.3
-        posterior, loglik = em.e_step(labels, prior, confusion)  # eq. 2.5, in logs
+        posterior, loglik = em.e_step(labels, prior, confusion, posterior)  # eq. 2.5
         run.log(loglik=loglik / labels.n_labels)
         if run.plateaued("loglik", cfg.tol):
             break

@@ -55,7 +55,7 @@ def hds(labels: Labels, cfg: HomogeneousConfig, run: Run) -> Estimate:
         right = torch.where(total > em.FLOOR, right, 1 / labels.n_classes)
         right = right.expand(-1, labels.n_classes)
         confusion = em.one_coin(right, labels.n_classes)
-        posterior, loglik = em.e_step(labels, prior, confusion)
+        posterior, loglik = em.e_step(labels, prior, confusion, posterior)
         run.log(loglik=loglik / labels.n_labels)
         if run.plateaued("loglik", cfg.tol, relative=True):
             break

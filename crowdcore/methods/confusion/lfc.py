@@ -64,7 +64,7 @@ def lfc(labels: Labels, cfg: LearningFromCrowdsConfig, run: Run) -> Estimate:
         confusion = torch.where(total > em.FLOOR, counts / total.clamp(min=em.FLOOR), belief)
         prior = cfg.prevalence + em.class_totals(labels, posterior)
         prior = prior / prior.sum()
-        posterior, loglik = em.e_step(labels, prior, confusion)
+        posterior, loglik = em.e_step(labels, prior, confusion, posterior)
         held = cfg.strength * (belief * confusion.clamp(min=em.FLOOR).log()).sum()
         held += cfg.prevalence * prior.clamp(min=em.FLOOR).log().sum()
         run.log(logpost=(loglik + held) / labels.n_labels)

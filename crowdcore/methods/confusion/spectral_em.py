@@ -55,7 +55,7 @@ def spectral_em(labels: Labels, cfg: SpectralConfig, run: Run) -> Estimate:
     for _ in run.loop(cfg.max_iter, "EM"):
         prior = em.class_prior(labels, posterior)
         confusion = em.rows_of(em.given_counts(labels, posterior), cfg.smoothing)
-        posterior, loglik = em.e_step(labels, prior, confusion)
+        posterior, loglik = em.e_step(labels, prior, confusion, posterior)
         run.log(loglik=loglik / labels.n_labels)
         if run.plateaued("loglik", cfg.tol):
             break

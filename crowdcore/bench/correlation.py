@@ -1,0 +1,116 @@
+"""What attention of every node to every node costs: all pairs exactly in O(n log n), and dense."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
+from typing import TYPE_CHECKING, Any, Literal
+from unittest.mock import patch
+
+from crowdcore.bench.measure import measured
+from crowdcore.bench.papers import Table
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from crowdcore.data import CrowdData
+
+Cost = dict[str, float]
+Form = Literal["exact", "dense"]
+
+SMALL, LARGE = 8_315, 1_000_000
+"""Nodes: as many as the items of `product`, and as many as no n × n matrix can have."""
+
+WIDTH, WARM, EPOCHS = 30, 100, 3
+
+NOTES = (
+    "CPU seconds of a forward and a backward pass of the layer, values being float32 of width 30, "
+    "and of a training epoch; one thread, each in a process of its own. Memory is the peak of the "
+    "resident set, less what was there before. Exact and dense give the same numbers; exact is "
+    "O(n log n), dense makes the n × n weights.",
+)
+
+
+def speed_table(product: CrowdData | None) -> Table:
+    """Time both forms of the layer, and a training epoch with each where `product` is at hand."""
+    rows = [
+        _row(
+            f"layer, {SMALL:,} nodes",
+            _alone(_layer, SMALL, "exact"),
+            _alone(_layer, SMALL, "dense"),
+        ),
+        _row(f"layer, {LARGE:,} nodes", _alone(_layer, LARGE, "exact"), None),
+    ]
+    if product is not None:
+        exact, dense = _alone(_epoch, product, "exact"), _alone(_epoch, product, "dense")
+        rows.append(_row("an epoch on product", exact, dense))
+    header = ["", "exact, s", "memory", "dense, s", "memory", "times faster"]
+    return Table(title="HGNN: attention to all nodes", header=header, rows=rows, notes=NOTES)
+
+
+def one_thread() -> None:
+    """Let a process compute on one core."""
+    import torch
+
+    torch.set_num_threads(1)
+
+
+def _alone(work: Callable[..., Cost], *arguments: Any) -> Cost:
+    """Measure in a process of its own."""
+    with ProcessPoolExecutor(1, get_context("spawn"), one_thread) as pool:
+        return pool.submit(work, *arguments).result()
+
+
+def _layer(nodes: int, form: Form) -> Cost:
+    """A forward and a backward pass of the attention alone; the first, small ones do not count."""
+    import torch
+
+    def step(n: int) -> int:
+        draw = torch.Generator().manual_seed(0)
+        shapes = [(n,), (n,), (n, WIDTH)]
+        leaves = [torch.randn(shape, generator=draw).requires_grad_() for shape in shapes]
+        _form(form)(*leaves).sum().backward()  # type: ignore[no-untyped-call]
+        return 1
+
+    step(WARM)
+    return measured(lambda: step(nodes))
+
+
+def _epoch(product: CrowdData, form: Form) -> Cost:
+    """What each further epoch of a fit costs."""
+    from crowdcore.engine import attention
+    from crowdcore.registry import fit
+
+    def train(epochs: int) -> int:
+        fit(product, "hgnn", selection="paper", epochs=epochs)
+        return epochs
+
+    with patch.object(attention, "full", _form(form)):
+        train(1)
+        short, long = (measured(partial(train, epochs)) for epochs in (1, 1 + EPOCHS))
+    seconds = (long["cpu_seconds"] - short["cpu_seconds"]) / EPOCHS
+    return {**long, "cpu_seconds": seconds}
+
+
+def _form(form: Form) -> Callable[..., Tensor]:
+    from torch.nn.functional import leaky_relu
+
+    from crowdcore.engine import attention
+
+    def dense(query: Tensor, key: Tensor, value: Tensor, slope: float = 0.0) -> Tensor:
+        return leaky_relu(query.unsqueeze(1) + key, slope).softmax(1) @ value
+
+    return attention.full if form == "exact" else dense
+
+
+def _row(what: str, exact: Cost, dense: Cost | None) -> list[str]:
+    line = [what, *_cost(exact)]
+    if dense is None:
+        return [*line, "-", "-", "-"]
+    return [*line, *_cost(dense), f"{dense['cpu_seconds'] / exact['cpu_seconds']:.1f}"]
+
+
+def _cost(cost: Cost) -> list[str]:
+    return [f"{cost['cpu_seconds']:.3f}", f"{cost['bytes'] / 1e6:,.0f} MB"]
