@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,6 +16,9 @@ from crowdcore.data import CrowdData, DataError, Kind
 from crowdcore.run import Device, Run
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crowdcore.artefacts.completion import Completion, Filled
     from crowdcore.labels import Labels
     from crowdcore.result import Beliefs, Estimate, Result
 
@@ -69,6 +73,59 @@ class LearningConfig(TruthConfig):
     )
 
 
+class ClassifierConfig(LearningConfig):
+    """Settings of a method that trains a net from the items' features to their classes."""
+
+    hidden: int = Field(
+        128, ge=0, le=4096, description="Units in the hidden layer; 0 makes the net linear."
+    )
+    dropout: float = Field(
+        0.5, ge=0, le=0.95, description="Share of the hidden units that are silenced in a step."
+    )
+
+
+class ExpertsConfig(LearningConfig):
+    """Settings of a method that trains a mixture of experts to predict each worker's labels."""
+
+    epochs: int = Field(200, ge=1, le=20_000, description="Most passes over the labels.")
+    architecture: Literal["auto", "labelme", "text", "music"] = Field(
+        "auto",
+        description="How many experts of what size: fitting the number of workers, or as the paper "
+        "has it for one of its data sets.",
+    )
+    members: int = Field(
+        5, ge=1, le=50, description="Models that begin differently and whose answers are averaged."
+    )
+    dropout: float = Field(
+        0.5, ge=0, le=0.95, description="Share of the hidden units that are silenced in a step."
+    )
+
+
+class JointConfig(ClassifierConfig, GoldConfig):
+    """Settings of a method that fits a classifier and the workers together, by EM."""
+
+    classifier: Literal["logistic", "network"] = Field(
+        "logistic",
+        description="What learns the classes from the features: logistic regression, or a network, "
+        "to which all settings of training belong.",
+    )
+    ridge: float = Field(
+        1.0,
+        gt=0,
+        le=1e6,
+        description="How strongly the coefficients of the logistic regression are held near 0.",
+    )
+    max_iter: int = Field(
+        30, ge=1, le=10_000, description="Most EM iterations with logistic regression."
+    )
+    tol: float = Field(
+        1e-6, ge=0, le=1, description="Stop when a label's mean log-likelihood gains less."
+    )
+    smoothing: float = Field(
+        0.1, gt=0, le=10, description="Labels of each class added to what each worker gave."
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Needs:
     """What a method cannot do without."""
@@ -109,7 +166,7 @@ class Method:
     role: Role
     config: type[Config]
     needs: Needs
-    function: Callable[[Labels, Any, Run], Estimate]
+    function: Callable[[Labels, Any, Run], Any]  # an Estimate; of a completing method, Filled
     card_path: Path
     quick: Mapping[str, Any] = field(default_factory=dict)  # small settings for tests
 
@@ -136,6 +193,27 @@ class Method:
             message = f"{first['msg'].lower()}, not {first['input']!r}"
             raise DataError(f"The setting {name!r} of {self.id} is wrong: {message}") from None
 
+    def check(self, config: Config, data: CrowdData, *, completed: bool = False) -> None:
+        """Refuse a fit that cannot work, in a sentence, before anything is computed.
+
+        `data` may also be the row of a data set: its sizes are enough.
+        """
+        use_gold, calibrate = (getattr(config, name, None) for name in ("use_gold", "calibrate"))
+        if use_gold and not data.n_gold:
+            raise DataError("There is no gold to use", fix="Add gold, or switch use_gold off.")
+        if unmet := self.needs.unmet(data):
+            raise DataError(f"{self.title} cannot run on these data. {' '.join(unmet)}")
+        if completed and calibrate in ("labels", "gold"):
+            raise DataError(
+                "Labels that were filled in cannot tell how sure to be",
+                fix="Switch calibrate off, or aggregate without completion.",
+            )
+        if calibrate == "gold":
+            from crowdcore.audit.calibration import check_gold
+
+            check_gold(data.n_gold, used=bool(use_gold) or self.needs.gold)
+        _refuse_huge(data)
+
     def fit(
         self,
         data: CrowdData,
@@ -144,32 +222,30 @@ class Method:
         seed: int = 0,
         device: Device = "auto",
         warm_start: Beliefs | None = None,
+        completion: Completion | None = None,
         **params: Any,
     ) -> Result:
         """Infer the truths. Settings are checked first, the result last.
 
         `warm_start` is what an earlier result believes, of the same or of similar data.
+        `completion` has labels that were filled in, to be used beside the observed ones.
         """
         config = self.configure(params)
+        self.check(config, data, completed=completion is not None)
         use_gold = bool(getattr(config, "use_gold", False))
-        if use_gold and not data.n_gold:
-            raise DataError("There is no gold to use", fix="Add gold, or switch use_gold off.")
-        if unmet := self.needs.unmet(data):
-            raise DataError(f"{self.title} cannot run on these data. {' '.join(unmet)}")
-        _refuse_huge(data)
-        import torch
-
+        from crowdcore.completed import CompletedLabels
         from crowdcore.labels import Labels
         from crowdcore.result import Result
 
         run = run if run is not None else Run(seed=seed, device=device)
         begun = time.perf_counter()
-        cuda = [torch.cuda.current_device()] if run.device.type == "cuda" else []
-        with torch.random.fork_rng(devices=cuda):
-            torch.manual_seed(run.seed)
+        with _seeded(run):
             posterior = None if warm_start is None else warm_start.about(data)
-            labels = Labels(data, run.device, use_gold=use_gold, start=posterior)
-            estimate = self.function(labels, config, run)
+            if completion is None:
+                labels = Labels(data, run.device, use_gold=use_gold, start=posterior)
+            else:
+                labels = CompletedLabels(completion, run.device, use_gold=use_gold, start=posterior)
+            estimate: Estimate = self.function(labels, config, run)
         if posterior is not None and not labels.warm_was_used:
             unused = f"{self.title} does not begin from an earlier result: that one was not used."
             estimate = replace(estimate, notes=(*estimate.notes, unused))
@@ -182,6 +258,8 @@ class Method:
             began=begun,
             used_gold=use_gold or self.needs.gold,
         )
+        if completion is not None:
+            return _told_of(result, completion)
         if not isinstance(config, TruthConfig) or config.calibrate == "off":
             return result
         from crowdcore.audit.calibration import calibrated
@@ -193,6 +271,66 @@ class Method:
             return self.fit(less, run=run.part("Calibration"), **plain)
 
         return calibrated(result, config.calibrate, refit, np.random.default_rng(run.seed))
+
+    def complete(
+        self,
+        data: CrowdData,
+        *,
+        run: Run | None = None,
+        seed: int = 0,
+        device: Device = "auto",
+        **params: Any,
+    ) -> Completion:
+        """Fill in labels that nobody gave. Settings are checked first, the cells last."""
+        from crowdcore.artefacts.completion import checked, refuse_huge
+        from crowdcore.labels import Labels
+
+        config = self.configure(params)
+        if unmet := self.needs.unmet(data):
+            raise DataError(f"{self.title} cannot run on these data. {' '.join(unmet)}")
+        refuse_huge(data)
+        run = run if run is not None else Run(seed=seed, device=device)
+        begun = time.perf_counter()
+        with _seeded(run):
+            filled: Filled = self.function(Labels(data, run.device), config, run)
+        facts = {
+            "method": self.id,
+            "title": self.title,
+            "params": config.model_dump(mode="json"),
+            "seed": run.seed,
+            "seconds": time.perf_counter() - begun,
+        }
+        return checked(data, filled, facts)
+
+
+@contextmanager
+def _seeded(run: Run) -> Iterator[None]:
+    """Seed torch for a fit, and leave its own state as it was."""
+    import torch
+
+    cuda = [torch.cuda.current_device()] if run.device.type == "cuda" else []
+    with torch.random.fork_rng(devices=cuda):
+        torch.manual_seed(run.seed)
+        yield
+
+
+def _told_of(result: Result, completion: Completion) -> Result:
+    """Say in a result that it rests on labels that nobody gave; workers are not judged by them."""
+    before, after = completion.density
+    filled = (
+        f"{completion.n_filled:,} labels that nobody gave were filled in by "
+        f"{completion.facts['title']} before ({before:.1%} of all cells had a label, now "
+        f"{after:.1%}). Workers are judged by the labels they gave themselves."
+    )
+    notes = (filled, *completion.facts["notes"], *result.provenance.notes)
+    facts = {**completion.facts, "filled": completion.n_filled, "density": [before, after]}
+    return replace(
+        result,
+        confusion=None,
+        members=(),  # they are about the completed labels, which are no data set
+        artefacts={**result.artefacts, **completion.parts()},
+        provenance=replace(result.provenance, completion=facts, notes=notes),
+    )
 
 
 def _refuse_huge(data: CrowdData) -> None:
@@ -215,10 +353,10 @@ def method(
     role: Role = "aggregate",
     needs: Needs = Needs(),  # noqa: B008  (frozen)
     quick: Mapping[str, Any] | None = None,
-) -> Callable[[Callable[[Labels, Any, Run], Estimate]], Method]:
+) -> Callable[[Callable[[Labels, Any, Run], Estimate | Filled]], Method]:
     """Make a function a `Method`; its file gives the id, its folder the family."""
 
-    def wrap(function: Callable[[Labels, Any, Run], Estimate]) -> Method:
+    def wrap(function: Callable[[Labels, Any, Run], Estimate | Filled]) -> Method:
         family, name = function.__module__.split(".")[-2:]
         source = Path(function.__code__.co_filename)
         return Method(

@@ -76,6 +76,7 @@ class Estimate:
     item_scores: Mapping[str, Tensor | Floats] = field(default_factory=dict)  # name -> [N]
     artefacts: Mapping[str, Any] = field(default_factory=dict)
     members: tuple[Result, ...] = ()  # results of methods that this one is made of
+    used_gold: bool = False  # where the method itself decides whether it learns from gold
     notes: tuple[str, ...] = ()  # sentences that a reader of the result must see
 
 
@@ -99,6 +100,7 @@ class Provenance:
     temperature: float | None = None  # None where the probabilities were not calibrated
     expected_accuracy: tuple[float, float, float] | None = None  # point and 95 % interval
     notes: tuple[str, ...] = ()
+    completion: dict[str, Any] | None = None  # how labels were filled in before, if they were
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,7 +162,7 @@ class Result:
             shape = (data.n_workers, data.n_classes, data.n_classes)
             confusion = _distributions(estimate.confusion, shape, "confusion")
         top = posterior.max(1, keepdims=True)
-        truth = posterior.argmax(1) if estimate.truth is None else _array(estimate.truth)
+        truth = posterior.argmax(1) if estimate.truth is None else as_array(estimate.truth)
         if (
             truth.shape != (data.n_items,)
             or not np.isin(truth, np.arange(-1, data.n_classes)).all()
@@ -189,7 +191,7 @@ class Result:
                 version=__version__,
                 torch=str(torch.__version__),
                 data=data.fingerprint,
-                used_gold=used_gold,
+                used_gold=used_gold or estimate.used_gold,
                 notes=estimate.notes,
             ),
             members=estimate.members,
@@ -241,7 +243,7 @@ def wilson(hits: Any, n: Any) -> tuple[Floats, Floats]:
     return low, np.where(n > 0, np.clip(middle + half, 0, 1), 1.0)
 
 
-def _array(value: Any, dtype: Any = None) -> NDArray[Any]:
+def as_array(value: Any, dtype: Any = None) -> NDArray[Any]:
     """A copy as an array, from a tensor on any device or from anything that numpy takes."""
     detach = getattr(value, "detach", None)
     return np.array(value if detach is None else detach().cpu().numpy(), dtype=dtype)
@@ -251,11 +253,11 @@ def _plain(artefact: Any) -> Any:
     """An artefact's tensors as arrays, like everything else that a result holds."""
     if not isinstance(artefact, Mapping):
         return artefact
-    return {key: _array(one) if hasattr(one, "detach") else one for key, one in artefact.items()}
+    return {key: as_array(one) if hasattr(one, "detach") else one for key, one in artefact.items()}
 
 
 def _distributions(value: Any, shape: tuple[int, ...], name: str) -> Floats:
-    array = _array(value, np.float64)
+    array = as_array(value, np.float64)
     if array.shape != shape:
         raise ResultError(f"{name}: shape {array.shape} instead of {shape}")
     if not (array.min() >= -TIE and array.max() < np.inf):  # also where one is not a number
@@ -269,7 +271,7 @@ def _distributions(value: Any, shape: tuple[int, ...], name: str) -> Floats:
 
 
 def _scores(scores: Mapping[str, Any], size: int) -> dict[str, Floats]:
-    arrays = {name: _array(value, np.float64) for name, value in scores.items()}
+    arrays = {name: as_array(value, np.float64) for name, value in scores.items()}
     for name, array in arrays.items():
         if array.shape != (size,) or not np.isfinite(array).all():
             raise ResultError(f"{name}: {size} finite numbers expected")

@@ -112,15 +112,7 @@ def _queue(run: RunRow, excluded: list[str]) -> None:
 
     workspace = state.workspace()
     try:
-        workspace.queue(
-            run.dataset_id,
-            run.method,
-            params=run.params,
-            seed=run.seed,
-            device=run.device,
-            excluded=excluded,
-            warm_from=run.id,
-        )
+        workspace.run_again(run.id, excluded=excluded, warm_from=run.id)
     except DataError as error:
         st.error(escape_md(error))
         return

@@ -13,7 +13,8 @@ BEGIN, END = "<!-- methods: made by `python -m tests.readme` -->", "<!-- end of 
 def table() -> str:
     """One row a method, by family."""
     rows = ["| id | method | family | needs | year | in a sentence |", "|---|---|---|---|---|---|"]
-    for one in sorted(methods().values(), key=lambda one: (one.family, one.year, one.id)):
+    known = [*methods().values(), *methods("complete").values()]
+    for one in sorted(known, key=lambda one: (one.family, one.year, one.id)):
         cells = [f"`{one.id}`", one.title, one.family, one.needs.words(), str(one.year)]
         rows.append("| " + " | ".join([*cells, one.summary]) + " |")
     return "\n".join(rows)

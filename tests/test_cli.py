@@ -76,11 +76,13 @@ def test_every_command_has_help_that_reads_well() -> None:
 def test_methods_are_listed_with_what_they_need() -> None:
     lines = call("methods").stdout.splitlines()
     assert lines[0].split() == ["id", "title", "family", "role", "kind", "needs", "year", "paper"]
-    assert [line.split()[0] for line in lines[2:]] == list(methods())
+    known = [*methods(), *methods("complete")]
+    assert [line.split()[0] for line in lines[2:]] == known
     listed = {row["id"]: row for row in json.loads(call("methods", "--json").stdout)}
     assert listed["ds"]["title"] == "Dawid-Skene"
     assert listed["ds"]["needs"] == "labels"
-    assert set(listed) == set(methods())
+    assert set(listed) == set(known)
+    assert listed["g_mv"]["role"] == "complete"
 
 
 def test_run_writes_truths_workers_and_the_record(labels: Path, tmp_path: Path) -> None:
@@ -161,9 +163,18 @@ def test_check_reports_what_was_found_and_done() -> None:
     assert "Warning: Workers who gave one item several labels (4)" in done.stdout
     assert "Done: The last answer in the file was kept." in done.stdout
     assert "'w01', 'w02'" in done.stdout
+    assert "Agreement: Krippendorff's alpha 0.210 (95 % interval 0." in done.stdout
     report = json.loads(call("check", WIDE / "labels.csv", "--json").stdout)
+    assert report["agreement"]["alpha"] == pytest.approx(0.210, abs=5e-4)
     assert report["n_workers"] == 12
     assert {finding["id"] for finding in report["findings"]} >= {"contradictions", "spellings"}
+
+
+def test_check_says_why_agreement_is_not_known(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("item,worker,label\n1,a,x\n2,b,y\n")
+    assert "Agreement: No item has labels of two workers" in call("check", path).stdout
+    assert json.loads(call("check", path, "--json").stdout)["agreement"]["alpha"] is None
 
 
 def test_a_proposed_fix_is_applied_when_asked_for() -> None:
@@ -274,6 +285,23 @@ def test_bad_input_is_one_sentence_and_exit_code_2(
     assert "Traceback" not in done.output
     assert done.stderr.count("\n") == 1
     assert done.stdout == ""
+
+
+def test_a_fit_that_is_refused_leaves_no_folder(labels: Path, tmp_path: Path) -> None:
+    out = tmp_path / "deep" / "out"
+    done = call("run", labels, "-m", "ds", "-p", "use_gold=true", "--out", out)
+    assert done.exit_code == 2
+    assert "no gold to use" in done.stderr
+    assert not out.parent.exists()
+
+
+def test_a_file_in_the_way_of_the_results_is_told_before_the_labels_are_read(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "taken").write_text("")
+    done = call("run", tmp_path / "missing.csv", "--out", tmp_path / "taken" / "deep")
+    assert done.exit_code == 2
+    assert "taken' is a file, not a folder. Choose another folder with --out." in done.stderr
 
 
 def test_results_never_overwrite_what_is_read(labels: Path) -> None:

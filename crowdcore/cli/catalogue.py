@@ -1,6 +1,6 @@
 """`crowdcore methods`: what there is to choose from."""
 
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 
@@ -11,6 +11,7 @@ def list_methods(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List the methods."""
+    from crowdcore.method import Role
     from crowdcore.registry import methods
 
     rows = [
@@ -24,7 +25,8 @@ def list_methods(
             "year": method.year,
             "paper": method.paper,
         }
-        for method in methods().values()
+        for role in get_args(Role)
+        for method in methods(role).values()
     ]
     if as_json:
         echo_json(rows)

@@ -1,6 +1,7 @@
 """`crowdcore run`: infer the truths of a file of labels."""
 
 import json
+import os
 import shlex
 from collections import Counter
 from enum import StrEnum
@@ -13,6 +14,7 @@ from crowdcore.cli.frame import count, echo_json, progress, write_json
 from crowdcore.cli.reading import (
     Contradictions,
     ContradictionsPolicy,
+    FeatureColumns,
     FeaturesFile,
     Fixes,
     GoldColumn,
@@ -20,6 +22,7 @@ from crowdcore.cli.reading import (
     ItemColumn,
     LabelColumn,
     LabelsFile,
+    PictureSize,
     WorkerColumn,
     read,
 )
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from crowdcore.result import Result
 
 TRUTHS, WORKERS, RESULT = "truths.csv", "workers.csv", "result.json"
+CLASSIFIER = "classifier.zip"
 
 
 class Device(StrEnum):
@@ -47,6 +51,18 @@ def run(
     method: Annotated[
         str, typer.Option("--method", "-m", help="The method's id; see `crowdcore methods`.")
     ] = "auto",
+    complete: Annotated[
+        str | None,
+        typer.Option(
+            metavar="METHOD",
+            help="Fill in missing labels first; see the methods with role complete in "
+            "`crowdcore methods`.",
+        ),
+    ] = None,
+    complete_param: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY=VALUE", help="A setting of --complete; may be repeated."),
+    ] = None,
     features: FeaturesFile = None,
     gold: GoldFile = None,
     param: Annotated[
@@ -66,7 +82,8 @@ def run(
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help=f"Write {TRUTHS}, {WORKERS} and {RESULT} there; older ones are replaced.",
+            help=f"Write {TRUTHS}, {WORKERS} and {RESULT} there, and {CLASSIFIER} where the method "
+            "trains one; older ones are replaced.",
         ),
     ] = None,
     exact: Annotated[
@@ -83,21 +100,26 @@ def run(
     label: LabelColumn = None,
     gold_column: GoldColumn = None,
     contradictions: ContradictionsPolicy = Contradictions.LAST,
+    feature_columns: FeatureColumns = None,
+    picture_size: PictureSize = None,
     fixes: Fixes = None,
 ) -> None:
     """Infer the truths, judge the workers, and compare with gold where there is gold."""
     from crowdcore.io.beliefs import read_beliefs
-    from crowdcore.registry import get_method
+    from crowdcore.registry import fit, get_method
     from crowdcore.run import Run
 
     chosen = get_method(method)
     params = parse_params(param or [], chosen.config)
     chosen.configure(params)  # a wrong setting is told before a large file is read
+    complete_params = _complete_params(complete, complete_param or [])
     _check_out(out, [path for path in (labels, gold, features) if path is not None])
     data = read(
         labels,
         gold=gold,
         features=features,
+        feature_columns=feature_columns,
+        picture_size=picture_size,
         item=item,
         worker=worker,
         label=label,
@@ -108,7 +130,15 @@ def run(
     warm_start = None if start_from is None else read_beliefs(start_from)
     with progress() as watch:
         watched = Run(seed=seed, device=device.value, watch=watch)
-        result = chosen.fit(data, run=watched, warm_start=warm_start, **params)
+        result = fit(
+            data,
+            method,
+            run=watched,
+            warm_start=warm_start,
+            complete=complete,
+            complete_params=complete_params,
+            **params,
+        )
     workers = result.workers()
     files = [] if out is None else _write(result, workers, out, exact=exact)
     summary = _summary(result, workers)
@@ -117,18 +147,36 @@ def run(
         return
     options = {
         "--gold": gold,
+        "--features": features,
         "--item": item,
         "--worker": worker,
         "--label": label,
         "--gold-column": gold_column,
         "--contradictions": None if contradictions is Contradictions.LAST else contradictions,
+        "--picture-size": picture_size,
     }
     more = ["crowdcore", "check", str(labels)]
-    for option, value in [*options.items(), *(("--fix", fix) for fix in fixes or [])]:
+    several = [("--feature-column", column) for column in feature_columns or []]
+    several += [("--fix", fix) for fix in fixes or []]
+    for option, value in [*options.items(), *several]:
         more += [] if value is None else [option, str(value)]
     typer.echo("\n".join(_lines(summary, labels, shlex.join(more))))
     if files:
         typer.echo(f"Wrote {', '.join(str(path) for path in files)}")
+
+
+def _complete_params(name: str | None, pairs: list[str]) -> dict[str, Any]:
+    from crowdcore.data import DataError
+    from crowdcore.registry import get_method
+
+    if name is None:
+        if pairs:
+            raise DataError("--complete-param is given without --complete")
+        return {}
+    completer = get_method(name, "complete")
+    params = parse_params(pairs, completer.config)
+    completer.configure(params)
+    return params
 
 
 def parse_params(pairs: list[str], config: "type[Config]") -> dict[str, Any]:
@@ -165,23 +213,34 @@ def _check_out(out: Path | None, sources: list[Path]) -> None:
 
     if out is None:
         return
-    targets = {(out / name).resolve() for name in (TRUTHS, WORKERS, RESULT)}
+    targets = {(out / name).resolve() for name in (TRUTHS, WORKERS, RESULT, CLASSIFIER)}
     if clash := [path for path in sources if path.resolve() in targets]:
         raise DataError(
             f"The results would overwrite {str(clash[0])!r}, which is to be read",
             fix="Choose another folder with --out.",
         )
-    out.mkdir(parents=True, exist_ok=True)
+    # The folder itself is made when there is something to put into it.
+    near = next(path for path in (out, *out.absolute().parents) if path.exists())
+    if not near.is_dir() or not os.access(near, os.W_OK):
+        why = "is a file, not a folder" if near.is_file() else "is not open for writing"
+        raise DataError(f"{str(near)!r} {why}", fix="Choose another folder with --out.")
 
 
 def _write(result: "Result", workers: "pd.DataFrame", out: Path, *, exact: bool) -> list[Path]:
+    from crowdcore.artefacts.classifier import Classifier
     from crowdcore.io.writers import write_csv
 
     paths = [out / name for name in (TRUTHS, WORKERS, RESULT)]
-    write_csv(result.truths(), paths[0], spreadsheet_safe=not exact)
+    truths, record = result.truths(), _record(result)
+    out.mkdir(parents=True, exist_ok=True)
+    write_csv(truths, paths[0], spreadsheet_safe=not exact)
     write_csv(workers, paths[1], spreadsheet_safe=not exact)
-    write_json(_record(result), paths[2])
-    return paths
+    write_json(record, paths[2])
+    if (classifier := Classifier.of(result)) is None:
+        (out / CLASSIFIER).unlink(missing_ok=True)  # that of an older run must not stay
+        return paths
+    classifier.save(out / CLASSIFIER)
+    return [*paths, out / CLASSIFIER]
 
 
 def _record(result: "Result") -> dict[str, Any]:

@@ -75,16 +75,18 @@ def _standardised(
 def _from_labels(labels: Labels, seed: int) -> NDArray[Any]:
     """Main directions of the sparse matrix items × (worker, given), and vote shares."""
     from scipy.sparse import csr_array
-    from sklearn.decomposition import TruncatedSVD
+    from scipy.sparse.linalg import svds
 
     data = labels.data
     keys = data.worker.astype(np.int64) * data.n_classes + data.label
     shape = (data.n_items, data.n_workers * data.n_classes)
-    said = csr_array((np.ones(data.n_labels, np.float32), (data.item, keys)), shape=shape)
+    said = csr_array((np.ones(data.n_labels), (data.item, keys)), shape=shape)
     shares = data.votes / np.maximum(data.votes.sum(1, keepdims=True), 1)
     n = min(MOST_COMPONENTS, min(shape) - 1)
     if n < 1:
         return np.asarray(shares, np.float32)
-    svd = TruncatedSVD(n, random_state=seed % 2**32)
-    directions = svd.fit_transform(said)
-    return np.asarray(np.hstack([directions, shares]), np.float32)
+    start = np.random.default_rng(seed).random(min(shape))
+    left, size, _ = svds(said, n, tol=1e-10, v0=start)
+    # A direction has no sign of its own: its largest part is made positive.
+    left *= np.sign(np.take_along_axis(left, abs(left).argmax(0)[None], 0))
+    return np.asarray(np.hstack([(left * size)[:, ::-1], shares]), np.float32)

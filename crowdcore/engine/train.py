@@ -28,7 +28,7 @@ AT_ONCE = 16_384
 
 
 def _nothing(_: Tensor) -> None:
-    """Do nothing before an epoch."""
+    """Do nothing at some point of the training."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +38,7 @@ class Learner:
     module: nn.Module
     loss: Callable[[Tensor], Tensor]  # rows -> mean loss
     each_epoch: Callable[[Tensor], None] = _nothing  # the rows that are learnt from
+    stopped: Callable[[Tensor], None] = _nothing  # at the best weights: the rows that were watched
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -133,6 +134,7 @@ class Training:
                 break
         learner.module.load_state_dict(kept)
         learner.module.eval()
+        learner.stopped(split.watch)
         return at
 
     def _train(self, learner: Learner, rows: Tensor, epochs: int, stage: str) -> None:

@@ -75,7 +75,7 @@ def execute(workspace: Workspace, run_id: str) -> None:
 
 
 def _fit(workspace: Workspace, run_id: str) -> None:
-    from crowdcore.registry import get_method
+    from crowdcore.registry import fit
 
     row, reporter = workspace.run(run_id), Reporter(workspace, run_id)
     reporter.stage("Reading the data")
@@ -88,7 +88,15 @@ def _fit(workspace: Workspace, run_id: str) -> None:
         should_stop=lambda: reporter.stopped,
     )
     warm = None if row.warm_from is None else workspace.beliefs(row.warm_from)
-    result = get_method(row.method).fit(data, run=run, warm_start=warm, **row.params)
+    result = fit(
+        data,
+        row.method,
+        run=run,
+        warm_start=warm,
+        complete=row.completion and row.completion["method"],
+        complete_params=row.completion and row.completion["params"],
+        **row.params,
+    )
     reporter.stage("Judging the workers")
     workspace.save_result(run_id, result)
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from crowdcore.data import DataError
 
-SCHEMA = 1
+SCHEMA = 2
 """The number of the schema below, kept in the file as `PRAGMA user_version`."""
 
 WAIT = 10.0
@@ -47,12 +47,15 @@ CREATE TABLE run (
   metrics TEXT NOT NULL DEFAULT '{}', error TEXT NOT NULL DEFAULT '',
   created TEXT NOT NULL, started TEXT, finished TEXT,
   seconds REAL, accuracy REAL, n_tied INTEGER,
-  warm_from TEXT, member_of TEXT,
+  warm_from TEXT, member_of TEXT, completion TEXT,
   UNIQUE (project_id, number)
 );
 CREATE INDEX run_by_status ON run (status);
 CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
+
+_STEPS = {1: "ALTER TABLE run ADD COLUMN completion TEXT"}
+"""What turns a file of this schema into one of the next."""
 
 _ID = re.compile(r"[0-9a-f]{16}")
 
@@ -89,10 +92,11 @@ class Catalogue:
         os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
         try:
             with self.write() as db:
-                if not _schema_of(db):
-                    for statement in _TABLES.split(";\n"):
-                        db.execute(statement)
-                    db.execute(f"PRAGMA user_version = {SCHEMA}")
+                found = _schema_of(db)
+                steps = [_STEPS[number] for number in range(found, SCHEMA)] if found else []
+                for statement in steps if found else _TABLES.split(";\n"):
+                    db.execute(statement)
+                db.execute(f"PRAGMA user_version = {SCHEMA}")
         except sqlite3.DatabaseError as error:
             raise DataError(
                 f"The workspace's catalogue cannot be used: {error}",

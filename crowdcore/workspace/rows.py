@@ -91,6 +91,7 @@ class RunRow:
     n_tied: int | None = None
     warm_from: str | None = None  # the run whose result it begins from
     member_of: str | None = None  # the run that it is a part of
+    completion: dict[str, Any] | None = None  # the method that fills in labels first, its params
 
     @property
     def active(self) -> bool:
@@ -114,6 +115,7 @@ class RunRow:
         for name in ("params", "metrics", "excluded"):
             values[name] = json.loads(values[name])
         values["excluded"] = tuple(values["excluded"])
+        values["completion"] = json.loads(values["completion"] or "null")
         return cls(stopping=bool(row["cancel"]), **values)
 
 

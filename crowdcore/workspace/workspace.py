@@ -117,7 +117,7 @@ class Workspace:
             "n_workers": data.n_workers,
             "n_classes": data.n_classes,
             "n_gold": data.n_gold,
-            "n_features": 0 if data.features is None else data.features.shape[1],
+            "n_features": data.n_features,
         }
         folder = self._data_folder(str(values["id"]))
         with folders.whole_folder(folder, scratch=folder.parent) as scratch:
@@ -176,14 +176,19 @@ class Workspace:
         device: str = "auto",
         excluded: Sequence[str] = (),
         warm_from: str | None = None,
+        complete: str | None = None,
+        complete_params: Mapping[str, Any] | None = None,
     ) -> RunRow:
-        """Line up a fit that passes all checks; `warm_from` is a finished run to begin from."""
+        """Line up a fit that passes all checks; `warm_from` is a finished run to begin from.
+
+        `complete` names a method that fills in missing labels first.
+        """
         from crowdcore.registry import get_method
 
         dataset, found = self.dataset(dataset_id), get_method(method)
         config = found.configure(dict(params or {}))
-        if unmet := self.unmet(dataset_id, found):
-            raise DataError(f"{found.title} cannot run on these data. {' '.join(unmet)}")
+        # As in `unmet`, a data set's row has every fact that the checks are about.
+        found.check(config, cast("CrowdData", dataset), completed=complete is not None)
         if device not in get_args(Device):
             raise DataError(f"There is no device {device!r}; choose {', '.join(get_args(Device))}")
         if not 0 <= seed <= LARGEST_SEED:
@@ -191,6 +196,14 @@ class Workspace:
         excluded = self._checked_workers(dataset.id, excluded)
         if warm_from is not None:
             self._checked_start(warm_from, dataset.project_id)
+        title, completion = found.title, None
+        if complete is not None:
+            completer = get_method(complete, "complete")
+            if unmet := self.unmet(dataset_id, completer):
+                raise DataError(f"{completer.title} cannot run on these data. {' '.join(unmet)}")
+            settings = completer.configure(dict(complete_params or {})).model_dump(mode="json")
+            completion = {"method": completer.id, "params": settings}
+            title = f"{found.title} after {completer.title}"
         run_id = runs.add(
             self.catalogue,
             self.root,
@@ -198,12 +211,13 @@ class Workspace:
                 "project_id": dataset.project_id,
                 "dataset_id": dataset.id,
                 "method": found.id,
-                "title": found.title,
+                "title": title,
                 "params": json.dumps(config.model_dump(mode="json")),
                 "seed": int(seed),
                 "device": device,
                 "excluded": json.dumps(excluded),
                 "warm_from": warm_from,
+                "completion": None if completion is None else json.dumps(completion),
             },
         )
         return self.run(run_id)
@@ -222,8 +236,14 @@ class Workspace:
         """Stop a run; one that has ended stays as it is."""
         runs.cancel(self.catalogue, self.run(run_id).id)
 
-    def run_again(self, run_id: str) -> RunRow:
-        """Queue a run with the data, settings, seed, exclusions and start of another."""
+    def run_again(
+        self,
+        run_id: str,
+        *,
+        excluded: Sequence[str] | None = None,
+        warm_from: str | None = None,
+    ) -> RunRow:
+        """Queue a run like another, but for the exclusions and the start that are given."""
         row = self.run(run_id)
         return self.queue(
             row.dataset_id,
@@ -231,8 +251,10 @@ class Workspace:
             params=row.params,
             seed=row.seed,
             device=row.device,
-            excluded=row.excluded,
-            warm_from=row.warm_from,
+            excluded=row.excluded if excluded is None else excluded,
+            warm_from=warm_from or row.warm_from,
+            complete=row.completion and row.completion["method"],
+            complete_params=row.completion and row.completion["params"],
         )
 
     def delete_run(self, run_id: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 DEFAULT_METHOD = "auto"
 PICKER_WIDTH = 340
 LARGEST_SEED = 2**32 - 1
+_NUMBERS = re.compile(r"\b(?P<kind>doi|arxiv):(?P<number>[^\s;,]+)", re.IGNORECASE)
+_HOMES = {"doi": "https://doi.org/", "arxiv": "https://arxiv.org/abs/"}
 DEVICES = {"auto": "Automatic", "cpu": "CPU", "cuda": "GPU (CUDA)"}
 
 
@@ -77,10 +80,18 @@ def draw_method(method: Method, dataset: Dataset) -> None:
     with st.expander("When to use it, when not", icon=":material/menu_book:"):
         st.markdown(method.card)
     unmet = state.workspace().unmet(dataset.id, method)
+    completer = choose_completer(method)
+    if completer is not None:
+        unmet += state.workspace().unmet(dataset.id, completer)
     if unmet:
         st.warning(" ".join(unmet), icon=":material/block:")
     with st.form(f"form:{method.id}", border=False):
         params = forms.config_form(method.config, key=f"set:{method.id}", values={})
+        complete_params = {}
+        if completer is not None:
+            st.markdown(f"**{escape_md(completer.title)}**")
+            key = f"set:{completer.id}"
+            complete_params = forms.config_form(completer.config, key=key, values={})
         with st.container(horizontal=True):
             seed = st.number_input(
                 "Seed",
@@ -116,6 +127,8 @@ def draw_method(method: Method, dataset: Dataset) -> None:
                 seed=int(seed),
                 device=device,
                 warm_from=warm_from,
+                complete=None if completer is None else completer.id,
+                complete_params=complete_params,
             )
         except DataError as error:
             st.error(escape_md(error), icon=":material/error:")
@@ -123,6 +136,26 @@ def draw_method(method: Method, dataset: Dataset) -> None:
         startup.wake_jobs(state.workspace())
         st.toast(f"{escape_md(row.label)} is in the queue.", icon=":material/playlist_add_check:")
         st.rerun()
+
+
+def choose_completer(method: Method) -> Method | None:
+    """Offer the methods that fill in labels which nobody gave; None uses the labels as they are."""
+    known = methods("complete")
+    picked = st.selectbox(
+        "Complete the labels first",
+        list(known),
+        index=None,
+        format_func=lambda name: known[name].title,
+        placeholder="No, use the labels as they are",
+        help="Labels that nobody gave are filled in by a model of each worker before the truths "
+        "are inferred. Workers are still judged by their own labels alone.",
+        key=f"complete:{method.id}",
+    )
+    if picked is None:
+        return None
+    with st.expander(f"About {known[picked].title}", icon=":material/menu_book:"):
+        st.markdown(known[picked].card)
+    return known[picked]
 
 
 def choose_start(dataset: Dataset, key: str) -> str | None:
@@ -144,10 +177,14 @@ def choose_start(dataset: Dataset, key: str) -> str | None:
 
 
 def _paper(reference: str) -> str:
-    """Make a link of a DOI or an arXiv number; other references stay text."""
-    kind, _, number = reference.partition(":")
-    home = {"doi": "https://doi.org/", "arxiv": "https://arxiv.org/abs/"}.get(kind.lower())
-    return f"[{escape_md(reference)}]({home}{quote(number)})" if home else escape_md(reference)
+    """Make links of the DOIs and arXiv numbers in a reference; the rest stays text."""
+    words, at = "", 0
+    for found in _NUMBERS.finditer(reference):
+        home = _HOMES[found["kind"].lower()]
+        words += f"{escape_md(reference[at : found.start()])} "
+        words += f"[{escape_md(found[0])}]({home}{quote(found['number'])})"
+        at = found.end()
+    return (words + escape_md(reference[at:])).strip()
 
 
 st.title("Run", anchor=False)

@@ -55,6 +55,33 @@ def test_every_method_can_be_queued_from_its_form_with_its_defaults(
     assert queued[::-1] == expected
 
 
+@pytest.mark.parametrize(
+    ("method", "link"),
+    [
+        ("ds", "https://doi.org/10.2307/2346806"),
+        ("auto", "https://doi.org/10.1214/ss/1177013825"),
+        ("hds", "https://arxiv.org/abs/1411.4086"),
+        ("mace", None),
+    ],
+)
+def test_the_number_of_a_paper_is_a_link_also_behind_its_authors(
+    dataset: Dataset, open_page: OpenPage, method: str, link: str | None
+) -> None:
+    page, year = open_page("run", method=method), f" · {get_method(method).year} · "
+    (caption,) = [str(one.value) for one in page.caption if year in str(one.value)]
+    assert (f"({link})" in caption) if link else ("](" not in caption)
+
+
+def test_gold_that_is_missing_is_told_on_the_page_and_nothing_is_queued(
+    home: Workspace, dataset: Dataset, open_page: OpenPage
+) -> None:
+    page = open_page("run", method="ds")
+    page.selectbox(key="set:ds:calibrate").select("gold")
+    press_start(page, "ds")
+    assert "items with gold" in text_of(page)
+    assert home.runs(dataset.project_id) == []
+
+
 def test_what_is_typed_into_the_form_reaches_the_run(
     home: Workspace, dataset: Dataset, open_page: OpenPage
 ) -> None:
@@ -65,6 +92,22 @@ def test_what_is_typed_into_the_form_reaches_the_run(
     (row,) = home.runs(dataset.project_id)
     assert row.params["max_iter"] == 12
     assert row.device == "cpu"
+
+
+def test_labels_can_be_completed_first_by_any_method_of_that_role(
+    home: Workspace, dataset: Dataset, open_page: OpenPage
+) -> None:
+    page = open_page("run", method="mv")
+    expected = []
+    for name, completer in methods("complete").items():
+        if home.unmet(dataset.id, completer):
+            continue
+        page.selectbox(key="complete:mv").select(name).run()
+        assert not press_start(page, "mv").exception, name
+        expected.append({"method": name, "params": completer.config().model_dump(mode="json")})
+    queued = home.runs(dataset.project_id)[::-1]
+    assert [row.completion for row in queued] == expected
+    assert queued[0].title == f"Majority vote after {methods('complete')['g_mv'].title}"
 
 
 def test_choosing_a_family_and_a_method_changes_the_form_and_the_address(

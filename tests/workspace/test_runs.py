@@ -50,6 +50,8 @@ def test_a_queued_run_says_all_that_was_asked_for(workspace: Workspace, dataset:
         ({"seed": -1}, "seed is a whole number"),
         ({"seed": 2**63}, "seed is a whole number"),
         ({"device": "abacus"}, "no device 'abacus'"),
+        ({"params": {"calibrate": "gold"}}, "needs 30 items with gold; there are 2"),
+        ({"params": {"calibrate": "gold", "use_gold": True}}, "used cannot calibrate it"),
         ({"excluded": ["eve"]}, "no worker called 'eve'"),
         ({"excluded": ["ann", "bob"]}, "no label left"),
         ({"dataset_id": "0" * 16}, "no data set"),
@@ -61,6 +63,19 @@ def test_a_run_that_cannot_work_is_refused_before_it_is_queued(
     with pytest.raises(DataError, match=sentence):
         workspace.queue(**{"dataset_id": dataset.id, "method": "ds", **wish})
     assert workspace.runs(dataset.project_id) == []
+
+
+def test_gold_that_is_not_there_is_told_in_the_words_of_the_fit(
+    workspace: Workspace, dataset: Dataset
+) -> None:
+    data = replace(small_data(7), gold=None)
+    without = workspace.add_data(dataset.project_id, data, name="no-gold.csv")
+    for params in ({"use_gold": True}, {"calibrate": "gold"}):
+        with pytest.raises(DataError) as queued:
+            workspace.queue(without.id, "ds", params=params)
+        with pytest.raises(DataError) as fitted:
+            fit(data, "ds", **params)
+        assert str(queued.value) == str(fitted.value)
 
 
 def test_data_that_a_method_cannot_use_are_refused_without_being_read(
@@ -312,3 +327,15 @@ def test_a_run_can_begin_only_from_a_finished_one_of_its_project(tmp_path: Path)
     beliefs = workspace.beliefs(first.id)
     assert beliefs is not None
     np.testing.assert_allclose(beliefs.about(data), fit(data, "ds").posterior)
+
+
+def test_a_completion_is_checked_kept_and_repeated(workspace: Workspace, dataset: Dataset) -> None:
+    with pytest.raises(DataError, match="infers truths"):
+        workspace.queue(dataset.id, "mv", complete="ds")
+    row = workspace.queue(dataset.id, "mv", complete="g_mv")
+    assert row.completion == {"method": "g_mv", "params": {}}
+    assert workspace.run_again(row.id).completion == row.completion
+    data = workspace.load_data(dataset.id)
+    result = fit(data, "mv", complete="g_mv")
+    workspace.save_result(row.id, result)
+    assert_same_result(workspace.load_result(row.id), result)

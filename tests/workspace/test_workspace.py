@@ -111,6 +111,17 @@ def test_a_folder_that_cannot_be_used_is_told_in_a_sentence(tmp_path: Path) -> N
         Workspace(tmp_path / "file" / "workspace")
 
 
+def test_a_catalogue_of_the_first_schema_is_brought_up_to_date(tmp_path: Path) -> None:
+    Workspace(tmp_path).create_project("old")
+    with sqlite3.connect(tmp_path / "catalogue.sqlite") as db:
+        db.execute("ALTER TABLE run DROP COLUMN completion")
+        db.execute("PRAGMA user_version = 1")
+    again = Workspace(tmp_path)
+    (project,) = again.projects()
+    data = again.add_data(project.id, small_data(), name="labels")
+    assert again.queue(data.id, "mv").completion is None
+
+
 def test_a_newer_schema_is_refused_with_advice(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path)
     with sqlite3.connect(tmp_path / "catalogue.sqlite") as db:

@@ -1,0 +1,108 @@
+"""CompletedLabels: observed and filled labels together, counted in blocks instead of listed."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from crowdcore.labels import DOUBLE_BELOW, Labels
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torch import Tensor
+
+    from crowdcore.artefacts.completion import Completion
+    from crowdcore.data import CrowdData, Floats
+
+
+class CompletedLabels(Labels):
+    """Labels of a completed matrix, with the same sums as any others.
+
+    Observed labels are summed as ever. Filled ones are taken a block of items at a time as
+    one 0/1 matrix [items, workers] for each class, so sums over them are matrix products and
+    a hundred million cells need no more memory than a few.
+    """
+
+    def __init__(
+        self,
+        completion: Completion,
+        device: torch.device,
+        *,
+        use_gold: bool = False,
+        start: Floats | None = None,
+    ) -> None:
+        # Not the parent's: `data`, the list of all labels, is made only when somebody asks.
+        observed = completion.data
+        self.completion = completion
+        self.device = device
+        self.use_gold = use_gold
+        self._start = start
+        self.n_labels = observed.n_labels + completion.n_filled
+        self.n_items, self.n_workers = observed.n_items, observed.n_workers
+        self.n_classes = observed.n_classes
+        self.dtype = torch.float64 if self.n_labels < DOUBLE_BELOW else torch.float32
+        self._seen = Labels(observed, device, use_gold=use_gold)
+        self._seen.dtype = self.dtype
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "data":
+            raise AttributeError(name)
+        self.data: CrowdData = self.completion.listed()
+        return self.data
+
+    @cached_property
+    def counts(self) -> Tensor:
+        """How many labels each item has [N]."""
+        return self.votes.sum(1)
+
+    @cached_property
+    def votes(self) -> Tensor:
+        """How often each item got each class [N, K]."""
+        votes = self.completion.data.votes + self.completion.filled_votes
+        return self.tensor(votes, self.dtype)
+
+    @cached_property
+    def worker_counts(self) -> Tensor:
+        """How many labels each worker gave, or was given [W]."""
+        counts = self.completion.data.labels_per_worker + self.completion.filled_per_worker
+        return self.tensor(counts, self.dtype)
+
+    @cached_property
+    def unlabelled(self) -> Tensor:
+        """The items without any label."""
+        votes = self.completion.data.votes + self.completion.filled_votes
+        return self.tensor(np.flatnonzero(votes.sum(1) == 0))
+
+    @cached_property
+    def gold(self) -> tuple[Tensor, Tensor]:
+        """The items with gold, and their classes."""
+        return self._seen.gold
+
+    def sum_over_items(self, table: Tensor, spent: Tensor | None = None) -> Tensor:
+        """Add, for each item, the rows [W * K, C] of its labels' keys -> [N, C]."""
+        seen = self._seen.sum_over_items(table, spent)
+        by_class = table.reshape(self.n_workers, self.n_classes, -1)
+        parts = [
+            torch.stack([one @ by_class.select(1, code) for code, one in enumerate(given)]).sum(0)
+            for _, given in self._blocks(table.dtype)
+        ]
+        return seen + torch.cat(parts)
+
+    def sum_over_keys(self, values: Tensor) -> Tensor:
+        """Add, for each (worker, given), the rows [N, C] of the items so labelled -> [W * K, C]."""
+        shape = (self.n_workers, self.n_classes, values.shape[1])
+        total = torch.zeros(shape, dtype=torch.float64, device=self.device)
+        for rows, given in self._blocks(values.dtype):
+            part = values.narrow(0, rows.start, given.shape[1])
+            total += (given.transpose(1, 2) @ part).transpose(0, 1)
+        return self._seen.sum_over_keys(values) + total.reshape(-1, shape[2]).to(values.dtype)
+
+    def _blocks(self, dtype: torch.dtype) -> Iterator[tuple[slice, Tensor]]:
+        """For some items at a time: which class [K, items, workers] was filled in, as 0 and 1."""
+        codes = self.tensor(np.arange(self.n_classes, dtype=np.int16)).reshape(-1, 1, 1)
+        for rows, label in self.completion.blocks():
+            yield rows, (self.tensor(label).unsqueeze(0) == codes).to(dtype)
