@@ -15,7 +15,12 @@ PAGE_ROWS = 5_000
 
 
 def page_of(
-    rows: NDArray[np.intp], *, key: str, noun: str, page_rows: int = PAGE_ROWS
+    rows: NDArray[np.intp],
+    *,
+    key: str,
+    noun: str,
+    page_rows: int = PAGE_ROWS,
+    sorts: str = "Column heads sort this page only, **Order** sorts all.",
 ) -> NDArray[np.intp]:
     """Return the rows of the page in view; says so, and offers the others, where there are more."""
     if len(rows) <= page_rows:
@@ -29,7 +34,7 @@ def page_of(
         last = min(len(rows), first + page_rows)
         st.caption(
             f"Page {page} of {pages}: {noun} {count(first + 1)} to {count(last)} of "
-            f"{count(len(rows))}. Column heads sort this page only, **Order** sorts all.",
+            f"{count(len(rows))}. {sorts}",
             width=330,
         )
     return rows[first:last]

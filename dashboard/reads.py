@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
+    from crowdcore.audit.agreement import Agreement
+    from crowdcore.audit.expertise import Expertise
+    from crowdcore.audit.roc import RocCurves
     from crowdcore.data import CrowdData
     from crowdcore.result import Result
     from crowdcore.workspace import RunRow
@@ -72,6 +75,35 @@ def reliability(run_id: str) -> pd.DataFrame | None:
     from crowdcore.audit.calibration import reliability
 
     return reliability(result(run_id))
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def roc(run_id: str) -> tuple[RocCurves, RocCurves | None] | None:
+    """Return the ROC curves of the truths, and of the classifier alone; None without fresh gold."""
+    from crowdcore.artefacts.alone import Alone
+    from crowdcore.audit.roc import roc_curves
+
+    shown = result(run_id)
+    truths, alone = roc_curves(shown), Alone.of(shown)
+    if truths is None:
+        return None
+    return truths, None if alone is None else roc_curves(shown, alone.probabilities)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def expertise(run_id: str) -> Expertise:
+    """Return how often workers are right about each class."""
+    from crowdcore.audit.expertise import expertise
+
+    return expertise(result(run_id))
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def agreement(run_id: str) -> Agreement:
+    """Return how far the workers that a run did not leave out agree."""
+    from crowdcore.audit.agreement import agreement
+
+    return agreement(result(run_id).data)
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the labels …")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from crowdcore.workspace import Dataset, Project, RunRow, Workspace
 
-PAGES = ("data", "run", "truths", "workers", "export")
+PAGES = ("data", "run", "truths", "workers", "attention", "export")
 """The pages by name; each is the script views/<name>.py."""
 
 _LAST_PROJECT = "last_project"
@@ -185,13 +185,20 @@ def follow(name: str, widget: str, picked: str | None, *, clears: bool = True) -
     So several widgets and links can choose the same thing, and the last one wins. `clears` is
     false for charts: they lose their pick by themselves when they are drawn anew.
     """
+    if is_new(widget, picked) and (picked is not None or clears):
+        select(name, picked)
+
+
+def is_new(widget: str, picked: Any) -> bool:
+    """Tell once whether a table or chart has picked something else than before."""
     key = f"picked:{widget}"
     if widget not in st.session_state:  # not drawn since it was last left: it says nothing
         st.session_state.pop(key, None)
-    elif picked != st.session_state.get(key):
-        st.session_state[key] = picked
-        if picked is not None or clears:
-            select(name, picked)
+        return False
+    if picked == st.session_state.get(key):
+        return False
+    st.session_state[key] = picked
+    return True
 
 
 def mirror(name: str, table: str, row: int | None) -> None:

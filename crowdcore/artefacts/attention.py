@@ -91,8 +91,15 @@ class AttentionMap:
             total = np.asarray(query[nodes], np.float64)[:, None] + key
             score = np.where(total > 0, total, self.slope * total)
         if self.neighbourhood == "two_hop":
-            score = np.where(self._near(side, nodes), score, -np.inf)
-        return score
+            return np.where(self._near(side, nodes), score, -np.inf)
+        data = self.data
+        counts = data.labels_per_worker if side == "workers" else data.labels_per_item
+        if (counts > 0).all():
+            return score
+        # Who has no label takes no part, and sees nobody else.
+        near = (counts[nodes] > 0)[:, None] & (counts > 0)
+        near[np.arange(len(nodes)), nodes] = True
+        return np.where(near, score, -np.inf)
 
     def _near(self, side: Side, nodes: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which nodes of a side share an item or a worker with some of them [m, n], or are them."""

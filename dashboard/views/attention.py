@@ -1,0 +1,104 @@
+"""Attention: who looks at whom inside a method, and what the labels say about it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from crowdcore.registry import methods
+from dashboard import (
+    attention_items,
+    attention_reads,
+    attention_space,
+    attention_workers,
+    opening,
+    state,
+)
+from dashboard.text import escape_md
+
+if TYPE_CHECKING:
+    from crowdcore.workspace import RunRow
+
+ATTENDING = "hgnn"  # to offer where a run's method does not attend
+
+VIEWS = {"workers": "Between workers", "items": "Between items", "space": "Learnt space"}
+
+MEANING = """
+**What it shows.** While it learns, the method builds a picture of every worker and every item, and
+each of them may look at the others. Attention is how much it takes from whom. **1×** is an even
+share: what everyone would get if the method made no difference between them.
+
+**What it does not show.** A heavy link is not evidence of copying, and a light one does not clear
+anybody. Often everyone looks at the same few workers because these are typical, not because
+anything is wrong. Another seed can give other weights.
+
+**What is evidence.** How often two workers gave the same label on items that both labelled,
+against how often two workers just as good would, each working alone. The same *wrong* label
+counts most: there are many ways to be wrong. Three cautions: hard items make honest workers err
+alike; copiers who outvote the rest look right; a handful of shared items says nothing.
+"""
+
+
+def draw() -> None:
+    run = opening.open_results("Attention")
+    attention, embedding = attention_reads.attention(run.id), attention_reads.embedding(run.id)
+    views = [
+        name
+        for name in VIEWS
+        if (embedding is not None if name == "space" else attention is not None)
+    ]
+    if not views:
+        _explain_none(run)
+        return
+    with st.expander("What attention shows, and what it does not", icon=":material/lightbulb:"):
+        st.markdown(MEANING)
+    view = _choose_view(views)
+    if view == "space" and embedding is not None:
+        attention_space.draw(run, embedding)
+    elif view == "items" and attention is not None:
+        attention_items.draw(run, attention)
+    elif attention is not None:
+        attention_workers.draw(run, attention)
+
+
+def _choose_view(views: list[str]) -> str:
+    wish = state.selection("view")
+    view = st.segmented_control(
+        "View",
+        views,
+        default=wish if wish in views else views[0],
+        format_func=VIEWS.__getitem__,
+        key="attention_view",
+        label_visibility="collapsed",
+    )
+    state.select("view", None if view in (None, views[0]) else view)
+    return view or views[0]
+
+
+def _explain_none(run: RunRow) -> None:
+    """Say which methods attend, and lead to one, or to a run of one."""
+    method = methods().get(ATTENDING)
+    done = [
+        row
+        for row in state.workspace().runs(run.project_id)
+        if row.status == "done" and row.method == ATTENDING and row.id != run.id
+    ]
+    with st.container(border=True, key="no_attention"):
+        st.subheader("This run has no attention", anchor=False)
+        st.write(
+            f"{escape_md(run.title)} does not let workers or items look at each other. Graph "
+            "networks do, while they learn which workers and items belong together."
+        )
+        with st.container(horizontal=True):
+            if done and st.button(
+                f"Open {escape_md(done[0].label)}", type="primary", key="attention_open_run"
+            ):
+                state.goto("attention", run=done[0].id)
+            words = "Choose a method" if method is None else f"Set up {escape_md(method.title)}"
+            if st.button(words, type="secondary" if done else "primary", key="attention_run"):
+                query = {} if method is None else {"method": method.id}
+                state.goto("run", **query)
+
+
+draw()
