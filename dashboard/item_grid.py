@@ -73,6 +73,8 @@ def _cells(
         cells["picture"] = [details.picture[row] for row in rows]
     cells["truth"] = frame["truth"].astype(str).to_numpy()
     cells["confidence"] = percents(frame["confidence"])
+    if "difficulty" in frame:
+        cells["difficulty"] = frame["difficulty"].to_numpy()
     cells["majority"] = frame["majority"].astype(str).to_numpy()
     if (reads.items(run.id)["right"] >= 0).any():
         cells["gold"] = frame["gold"].astype(str).to_numpy()
@@ -121,6 +123,12 @@ def _columns(run: RunRow) -> dict[str, Any]:
             format="%.0f%%",
             width=75,
             help="Share of the item's labels that are not its commonest one.",
+        ),
+        "difficulty": column.NumberColumn(
+            "Difficulty",
+            format="%.2f",
+            width=80,
+            help="How hard the method finds the item. Numbers of different methods do not compare.",
         ),
         "majority": column.TextColumn(
             "Majority", width=95, help="The commonest label; empty where two are."

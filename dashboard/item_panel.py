@@ -71,6 +71,12 @@ def _facts(run: RunRow, code: int) -> None:
         notes.append(f"Plain counting says {escape_md(row['majority'], limit=40)}.")
     if row["n_labels"] == 0:
         notes.append("Nobody labelled it in this run; the truth says only what is usual.")
+    if "difficulty" in row:
+        harder = (reads.items(run.id)["difficulty"] < row["difficulty"]).mean()
+        words = (
+            f"Difficulty {row['difficulty']:.2f}: harder than {percent(harder, 0)} of the items."
+        )
+        notes.append(words)
     if notes:
         st.caption(" ".join(notes))
 

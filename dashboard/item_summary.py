@@ -9,12 +9,14 @@ import streamlit as st
 
 from crowdcore.result import wilson
 from dashboard import opening, reads
+from dashboard.charts.roc import MOST_CURVES, roc_chart
 from dashboard.charts.truths import confidence_histogram, reliability_curve
-from dashboard.text import count, interval, percent
+from dashboard.text import count, escape_md, interval, percent
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
+    from crowdcore.audit.roc import RocCurves
     from crowdcore.workspace import RunRow
 
 
@@ -87,19 +89,22 @@ def _accuracy(run: RunRow, items: pd.DataFrame, box: DeltaGenerator) -> None:
 def draw_sureness(run: RunRow, items: pd.DataFrame) -> None:
     """Show how sure the truths are, and whether they are right to be."""
     st.subheader("How sure the truths are", anchor=False)
-    bins = reads.reliability(run.id)
+    bins, curves = reads.reliability(run.id), reads.roc(run.id)
     view = "Distribution"
     if bins is not None:
         view = (
             st.segmented_control(
                 "View",
-                ["Distribution", "Against gold"],
+                ["Distribution", "Against gold", *(["ROC"] if curves is not None else [])],
                 default="Distribution",
                 key="truths_view",
                 label_visibility="collapsed",
             )
             or "Distribution"
         )
+    if curves is not None and view == "ROC":
+        _roc(run, *curves)
+        return
     if bins is not None and view == "Against gold":
         st.plotly_chart(
             reliability_curve(bins, theme=opening.theme()),
@@ -122,6 +127,53 @@ def draw_sureness(run: RunRow, items: pd.DataFrame) -> None:
     if unlabelled := len(items) - len(labelled):
         words += f"{count(unlabelled, 'item')} without labels left out. "
     st.caption(words + _overconfidence(items))
+
+
+def _roc(run: RunRow, truths: RocCurves, alone: RocCurves | None) -> None:
+    """Show how well the probabilities tell classes apart, with the areas under the curves."""
+    classes = reads.result(run.id).data.classes
+    st.plotly_chart(
+        roc_chart(truths, alone, classes, theme=opening.theme()),
+        key="truths_roc",
+        config={"displayModeBar": False},
+        alt="ROC curves of the truths on gold",
+    )
+    words = "What part of a class is found, against what part of the others is taken for it, as "
+    words += "the probability that is asked for falls. In brackets the area under the curve (AUC): "
+    words += "1 is perfect, 0.5 is chance. "
+    if truths.average is None:
+        st.caption(words + f"The class is {escape_md(truths.curves[0].name, limit=40)}.")
+        return
+    drawn = f"the {MOST_CURVES} worst are drawn thin"
+    words += "Each class is set against all others; "
+    words += drawn if len(truths.curves) > MOST_CURVES else "their curves are thin"
+    st.caption(words + ", the average over classes thick.")
+    _areas(truths, alone)
+
+
+def _areas(truths: RocCurves, alone: RocCurves | None) -> None:
+    """List the classes, those told apart worst first."""
+    cells = {
+        "class": [curve.name for curve in truths.curves],
+        "n": [curve.n for curve in truths.curves],
+        "auc": [curve.auc for curve in truths.curves],
+    }
+    if alone is not None:
+        cells["alone"] = [curve.auc for curve in alone.curves]
+    column = st.column_config
+    st.dataframe(
+        pd.DataFrame(cells).sort_values("auc", kind="stable"),
+        key="truths_areas",
+        hide_index=True,
+        height="content" if len(truths.curves) <= MOST_CURVES else 380,
+        column_config={
+            "class": column.TextColumn("Class"),
+            "n": column.NumberColumn("Gold items", width=80),
+            "auc": column.NumberColumn("AUC", format="%.3f", width=70),
+            "alone": column.NumberColumn("Classifier alone", format="%.3f", width=110),
+        },
+        alt="Areas under the curves by class",
+    )
 
 
 def _overconfidence(items: pd.DataFrame) -> str:

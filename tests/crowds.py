@@ -103,3 +103,26 @@ def lopsided_crowd(n_classes: int = 3) -> tuple[CrowdData, Floats]:
     confusion /= confusion.sum(2, keepdims=True)
     truth = rng.integers(0, n_classes, 400)
     return draw(confusion, truth, 8, rng), confusion
+
+
+@cache
+def featured_crowd(n_classes: int = 3) -> CrowdData:
+    """Items around a corner for each class; the last ten have features but no labels."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, n_classes, 160)
+    features = 1.5 * np.eye(n_classes, 4)[truth] + rng.normal(size=(160, 4))
+    item = np.repeat(np.arange(150), 3)
+    right = rng.random(450) < 0.7
+    label = np.where(
+        right, truth[item], (truth[item] + rng.integers(1, n_classes, 450)) % n_classes
+    )
+    return CrowdData(
+        item=item,
+        worker=rng.integers(0, 6, 450),
+        label=label,
+        items=tuple(f"i{i}" for i in range(160)),
+        workers=tuple("uvwxyz"),
+        classes=tuple("abcd"[:n_classes]),
+        gold=truth,
+        features=features.astype(np.float32),
+    )

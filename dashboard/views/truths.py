@@ -28,6 +28,7 @@ PRESETS = {
 ORDERS = {
     "Least sure first": ("confidence", True),
     "Most disputed first": ("disagreement", False),
+    "Hardest first": ("difficulty", False),
     "Most labels first": ("n_labels", False),
     "Surest first": ("confidence", False),
     "As in the data": (None, True),
@@ -95,7 +96,8 @@ def _filtered(
         placeholder="Any class",
         width=200,
     )
-    order = row.selectbox("Order", list(ORDERS), key="truths_order", width=200)
+    orders = [name for name, (column, _) in ORDERS.items() if column is None or column in items]
+    order = row.selectbox("Order", orders, key="truths_order", width=200)
     column, ascending = ORDERS[order]
     if wanted is not None:
         keep &= (items["truth"] == wanted).to_numpy()

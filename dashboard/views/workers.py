@@ -9,7 +9,15 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from dashboard import opening, reads, state, worker_grid, worker_panel, worker_summary
+from dashboard import (
+    opening,
+    reads,
+    state,
+    worker_expertise,
+    worker_grid,
+    worker_panel,
+    worker_summary,
+)
 from dashboard.charts.palette import VERDICTS
 from dashboard.paging import chosen_point
 from dashboard.text import count, escape_md
@@ -28,7 +36,7 @@ ORDERS = ["Doubtful first", "Most labels first", "Least accurate first", "By nam
 def draw() -> None:
     run = opening.open_results("Workers")
     workers = _marked(run)
-    worker_summary.draw_metrics(workers)
+    worker_summary.draw_metrics(run, workers)
     if run.excluded:
         names = ", ".join(escape_md(name, limit=30) for name in run.excluded[:12])
         more = f" and {count(len(run.excluded) - 12)} more" if len(run.excluded) > 12 else ""  # noqa: PLR2004  (a line of names)
@@ -38,14 +46,19 @@ def draw() -> None:
             icon=":material/person_off:",
         )
     shown = _filtered(run, workers)
-    key = f"workers_scatter_{run.id}_{state.kept('workers_closed') or 0}"
-    point = chosen_point(st.session_state.get(key))
-    state.follow("worker", key, None if point is None else str(point[0]), clears=False)
+    fresh = f"{run.id}_{state.kept('workers_closed') or 0}"
+    keys = f"workers_scatter_{fresh}", f"workers_expertise_{fresh}"
+    for key in keys:
+        point = chosen_point(st.session_state.get(key))
+        state.follow("worker", key, None if point is None else str(point[0]), clears=False)
     left, right = opening.side_by_side(8, 5)
     with left:
         worker_grid.draw(run, workers.iloc[shown])
     with right:
-        worker_summary.draw_scatter(run, workers.iloc[shown], key)
+        if worker_expertise.wanted(run):
+            worker_expertise.draw(run, workers.iloc[shown], keys[1])
+        else:
+            worker_summary.draw_scatter(run, workers.iloc[shown], keys[0])
     chosen = state.selection("worker")
     if chosen is not None:
         worker_panel.draw(run, chosen)

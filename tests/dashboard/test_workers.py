@@ -70,6 +70,24 @@ def test_every_worker_has_a_verdict_in_words_with_an_interval(home: Workspace) -
     assert metrics["Not enough data"] == "1"
 
 
+def test_agreement_is_of_the_workers_that_take_part(home: Workspace) -> None:
+    save_run(home, pets())
+    (found,) = [one for one in open_view("workers").metric if one.label == "Agreement (alpha)"]
+    assert found.value == "-0.03"  # 50 % of pairs agree, 51.5 % would by chance
+    assert "1 item with labels of one worker only" in found.help
+    save_run(home, pets(), excluded=["turned", "always cat"])
+    (found,) = [one for one in open_view("workers").metric if one.label == "Agreement (alpha)"]
+    assert found.value == "1.00"
+    assert "agree in 100.0% of cases" in found.help
+
+
+def test_agreement_that_is_not_defined_is_a_dash_with_the_reason(home: Workspace) -> None:
+    save_run(home, CrowdData.from_triples([("i", "w", "a"), ("j", "w", "b")]), "mv")
+    (found,) = [one for one in open_view("workers").metric if one.label == "Agreement (alpha)"]
+    assert found.value == "–"
+    assert "No item has labels of two workers" in found.help
+
+
 def test_a_worker_of_whom_little_is_known_gets_no_accuracy_bar(home: Workspace) -> None:
     save_run(home, pets())
     page = open_view("workers")
