@@ -104,10 +104,11 @@ def _exclusion(run: RunRow, name: str) -> None:
             "This run and the data stay as they are."
         )
     if go:
-        _queue(run, excluded)
+        queue_without(run, excluded)
 
 
-def _queue(run: RunRow, excluded: list[str]) -> None:
+def queue_without(run: RunRow, excluded: list[str]) -> None:
+    """Queue a run once more without some workers, and show it among the runs."""
     from crowdcore import jobs
 
     workspace = state.workspace()

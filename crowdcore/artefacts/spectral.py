@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Sequence
 
     from crowdcore.data import Codes, Floats
     from crowdcore.result import Result
@@ -29,6 +29,8 @@ class SpectralSpace:
     truth: Codes  # [C, N]
     confidence: Floats  # [C, N]
     origin: Origin  # whether items were known by features, or only by their labels
+    bound: Floats | None  # [E], the gate that fits the gold best
+    bound_accuracy: float | None  # its accuracy on the gold that it was fitted to: a ceiling
 
     @classmethod
     def of(cls, result: Result) -> SpectralSpace | None:
@@ -44,27 +46,32 @@ class SpectralSpace:
             truth=found["truth"],
             confidence=found["confidence"],
             origin=found["origin"],
+            bound=found.get("bound"),
+            bound_accuracy=found.get("bound_accuracy"),
         )
 
 
 def parts(
     *,
     workers: Any,
+    centres: Sequence[str],
     used: str,
-    oracles: Mapping[str, Any],
+    oracle: Any,
     truth: Any,
     confidence: Any,
     origin: Origin,
+    bound: tuple[Any, float] | None = None,
 ) -> dict[str, Any]:
-    """What a method puts into its estimate under `NAME`; `oracles` is centre -> [E]."""
-    import numpy as np
-
-    return {
+    """What a method puts into its estimate under `NAME`; `bound` is a gate and its accuracy."""
+    found = {
         "workers": workers,
-        "centres": list(oracles),
+        "centres": list(centres),
         "used": used,
-        "oracle": np.stack(list(oracles.values())),
+        "oracle": oracle,
         "truth": truth,
         "confidence": confidence,
         "origin": origin,
     }
+    if bound is not None:
+        found["bound"], found["bound_accuracy"] = bound
+    return found

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import streamlit as st
 
-from crowdcore.registry import methods
 from dashboard import (
     attention_items,
     attention_reads,
     attention_space,
     attention_workers,
+    lacking,
     opening,
     state,
 )
 from dashboard.text import escape_md
-
-if TYPE_CHECKING:
-    from crowdcore.workspace import RunRow
 
 ATTENDING = "hgnn"  # to offer where a run's method does not attend
 
@@ -49,7 +44,11 @@ def draw() -> None:
         if (embedding is not None if name == "space" else attention is not None)
     ]
     if not views:
-        _explain_none(run)
+        why = (
+            f"{escape_md(run.title)} does not let workers or items look at each other. Graph "
+            "networks do, while they learn which workers and items belong together."
+        )
+        lacking.draw(run, "attention", ATTENDING, "This run has no attention", why)
         return
     with st.expander("What attention shows, and what it does not", icon=":material/lightbulb:"):
         st.markdown(MEANING)
@@ -74,31 +73,6 @@ def _choose_view(views: list[str]) -> str:
     )
     state.select("view", None if view in (None, views[0]) else view)
     return view or views[0]
-
-
-def _explain_none(run: RunRow) -> None:
-    """Say which methods attend, and lead to one, or to a run of one."""
-    method = methods().get(ATTENDING)
-    done = [
-        row
-        for row in state.workspace().runs(run.project_id)
-        if row.status == "done" and row.method == ATTENDING and row.id != run.id
-    ]
-    with st.container(border=True, key="no_attention"):
-        st.subheader("This run has no attention", anchor=False)
-        st.write(
-            f"{escape_md(run.title)} does not let workers or items look at each other. Graph "
-            "networks do, while they learn which workers and items belong together."
-        )
-        with st.container(horizontal=True):
-            if done and st.button(
-                f"Open {escape_md(done[0].label)}", type="primary", key="attention_open_run"
-            ):
-                state.goto("attention", run=done[0].id)
-            words = "Choose a method" if method is None else f"Set up {escape_md(method.title)}"
-            if st.button(words, type="secondary" if done else "primary", key="attention_run"):
-                query = {} if method is None else {"method": method.id}
-                state.goto("run", **query)
 
 
 draw()

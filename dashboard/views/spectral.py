@@ -1,0 +1,70 @@
+"""Spectral space: workers as blends of experts, and the oracle in their midst."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+
+from crowdcore.artefacts.spectral import SpectralSpace
+from dashboard import lacking, opening, reads, spectral_centres, spectral_space, spectral_workers
+from dashboard.text import count, escape_md
+
+if TYPE_CHECKING:
+    from crowdcore.workspace import RunRow
+
+BLENDING = "mmlc_owf"  # to offer where a run's method knows no experts
+
+MEANING = (
+    "Two workers are near where the method gives them nearly the same blend of experts: it "
+    "expects them to answer alike, also on items that only one of them saw. That proves neither "
+    "that they copy nor that they are right: who labelled little stays near where training began, "
+    "careless workers can crowd together too, and a plane keeps only part of the distances."
+)
+ORIGINS = {
+    "features": "**Items were known by their features**, so likeness here rests on what workers "
+    "answer to items of the same kind.",
+    "labels": "**Items were known only by their labels**: the data bring no features. So the space "
+    "retells what the labels say and is no second witness.",
+}
+
+
+def draw() -> None:
+    run = opening.open_results("Spectral space")
+    space = SpectralSpace.of(reads.result(run.id))
+    if space is None:
+        why = (
+            f"{escape_md(run.title)} does not describe workers by experts. A mixture of experts "
+            "does: it learns what each worker would say of any item, and asks the worker in their "
+            "midst for the truths."
+        )
+        lacking.draw(run, "spectral", BLENDING, "This run has no spectral space", why)
+        return
+    st.info(f"{ORIGINS[space.origin]} {MEANING}", icon=":material/lightbulb:")
+    centre = spectral_centres.chosen(space)
+    _metrics(run, space, centre)
+    left, right = opening.side_by_side(6, 5)
+    with left:
+        spectral_space.draw(run, space, centre)
+    with right:
+        spectral_centres.draw(run, space, centre)
+    if codes := spectral_space.chosen(run):
+        spectral_workers.draw(run, space, centre, codes)
+
+
+def _metrics(run: RunRow, space: SpectralSpace, centre: str) -> None:
+    placed = int(np.count_nonzero(reads.result(run.id).data.labels_per_worker))
+    row = st.container(horizontal=True)
+    row.metric("Workers", count(placed), border=True, height="stretch")
+    row.metric(
+        "Experts",
+        count(space.workers.shape[1]),
+        border=True,
+        height="stretch",
+        help="Of all models together, where several were trained and averaged.",
+    )
+    spectral_centres.draw_metrics(row, run, space, centre)
+
+
+draw()
