@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from crowdcore.bench.papers import names
 from crowdcore.cli.frame import count, counter, paragraphs, table, write_json
 
 if TYPE_CHECKING:
@@ -124,11 +125,14 @@ def speed(
     *,
     labels: Annotated[float, typer.Option(min=100, help="Labels, for example 1e6.")] = 1e6,
     classes: Annotated[int, typer.Option(min=2, help="Classes.")] = 5,
-    methods: Annotated[str, typer.Option(metavar="A,B,…", help="Ids of methods.")] = "mv,ds",
+    methods: Annotated[
+        str,
+        typer.Option(metavar="A,B,…", help="Ids of methods; alpha stands for Krippendorff's."),
+    ] = "mv,ds",
     steps: Annotated[int, typer.Option(min=1, help="Steps of methods that iterate.")] = 20,
     repeats: Annotated[int, typer.Option(min=1, help="Measurements to take medians of.")] = 3,
     peers: Annotated[
-        bool, typer.Option("--peers", help="Also measure crowd-kit; see `crowdcore bench peers`.")
+        bool, typer.Option("--peers", help="Also measure peers; see `crowdcore bench peers`.")
     ] = False,
     peers_in: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="The peers' environment, if moved.")
@@ -137,9 +141,11 @@ def speed(
 ) -> None:
     """Time methods on simulated labels, on one thread, and watch the memory that they add."""
     from crowdcore.bench.peers import default_folder, python_of
-    from crowdcore.bench.speed import compare
+    from crowdcore.bench.speed import compare, settings
 
-    chosen = _choose(methods)
+    chosen = list(dict.fromkeys(name.strip() for name in methods.split(",") if name.strip()))
+    for name in chosen:
+        settings(name, steps)  # a wrong name is told before anything is measured
     python = python_of(peers_in or default_folder()) if peers or peers_in else None
     with counter(len(chosen) * repeats * (1 if python is None else 2), "Measuring") as told:
         rows = compare(
@@ -160,7 +166,7 @@ def speed(
 def _speed_table(rows: "list[Row]", *, with_peers: bool) -> str:
     header = ["method", "steps", "seconds", "CPU s", "labels/s", "memory"]
     if with_peers:
-        header += ["crowd-kit", "steps", "seconds", "CPU s", "memory", "times faster"]
+        header += ["peer", "steps", "seconds", "CPU s", "memory", "times faster"]
     lines = []
     for row in rows:
         ours, theirs = row.ours, row.theirs
@@ -198,23 +204,35 @@ def _speed_notes(rows: "list[Row]", labels: int, classes: int) -> list[str]:
 @bench.command("paper")
 def paper(
     *,
-    name: Annotated[str, typer.Argument(metavar="PAPER", help="One of: hgnn-baselines.")],
+    name: Annotated[str, typer.Argument(metavar="PAPER", help=f"One of: {', '.join(names())}.")],
     folder: Annotated[
         Path, typer.Argument(metavar="FOLDER", help="The folder with the paper's data sets.")
     ],
+    folds: Annotated[
+        int | None,
+        typer.Option(
+            min=2, max=5, help="Of papers with folds: how many of the five; all if unset."
+        ),
+    ] = None,
+    chart: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also draw what the paper draws, into an HTML file."),
+    ] = None,
     json_file: JsonFile = None,
 ) -> None:
     """Make a published table again, ours beside the paper's."""
-    from crowdcore.bench.papers import reproduce
+    from crowdcore.bench.papers import reproduce, write_charts
 
     with counter(None, "Fitting") as told:
-        tables = reproduce(name, folder, told)
+        tables = reproduce(name, folder, told, folds=folds)
     for one in tables:
         typer.echo(f"{one.title}\n")
         typer.echo(table(list(one.header), [list(row) for row in one.rows]))
         typer.echo(paragraphs(["", *one.notes]))
     if json_file is not None:
         write_json([one.to_json() for one in tables], json_file)
+    if chart is not None:
+        write_charts(tables, chart)
 
 
 @bench.command("peers")
@@ -224,7 +242,7 @@ def peers(
         typer.Option(metavar="FOLDER", help="Where to make it, instead of the cache folder."),
     ] = None,
 ) -> None:
-    """Make the environment that `bench speed --peers` needs: crowd-kit, apart from all else."""
+    """Make the environment that `bench speed --peers` needs: the peers, apart from all else."""
     from crowdcore.bench.peers import PACKAGES, default_folder, is_ready, make_environment
 
     folder = into or default_folder()

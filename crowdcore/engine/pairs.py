@@ -22,6 +22,12 @@ class Pairs:
     common: Floats  # how many items both labelled
     skill: Floats  # agreement above chance, whose mean is skill x skill
     starts: NDArray[np.int64]  # [W + 1], where each first worker's pairs start
+    chance: float  # how often two workers would agree who answer blindly
+
+    @property
+    def agreement(self) -> Floats:
+        """The share of the common items on which both say the same."""
+        return self.chance + (1 - self.chance) * self.skill
 
 
 def compare(data: CrowdData) -> Pairs:
@@ -49,6 +55,7 @@ def compare(data: CrowdData) -> Pairs:
         common=value.real,
         skill=(value.imag / value.real - chance) / (1 - chance),
         starts=np.concatenate([[0], np.cumsum(np.bincount(one, minlength=workers))]),
+        chance=chance,
     )
 
 

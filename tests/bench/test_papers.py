@@ -2,14 +2,18 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from crowdcore.bench import papers
+from crowdcore.bench import correlation, papers
 from crowdcore.bench.accuracy import load
-from crowdcore.bench.papers import hgnn_baselines
+from crowdcore.bench.papers import hgnn, hgnn_baselines
 from crowdcore.cli import app
 from crowdcore.data import DataError
 from crowdcore.registry import fit
@@ -56,6 +60,20 @@ def test_the_gold_of_a_fold_is_not_scored(folder: Path) -> None:
         assert (hgnn_baselines.test_part(dataset, train)[train] == -1).all()
 
 
+def test_fewer_folds_are_less_work_where_a_paper_has_folds(folder: Path) -> None:
+    (few,) = papers.reproduce("hgnn-baselines", folder, lambda _: None, folds=2)
+    (all_of_them,) = papers.reproduce("hgnn-baselines", folder, lambda _: None, folds=None)
+    assert few.rows != all_of_them.rows
+
+
+def test_an_option_that_a_paper_does_not_have_is_refused(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hgnn_baselines, "OPTIONS", ())
+    with pytest.raises(DataError, match="hgnn-baselines do not depend on folds"):
+        papers.reproduce("hgnn-baselines", folder, lambda _: None, folds=2)
+
+
 def test_unknown_papers_and_missing_data_are_told(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no paper 'hgn'"):
         papers.reproduce("hgn", tmp_path, lambda _: None)
@@ -70,3 +88,61 @@ def test_the_command_prints_the_table_and_writes_json(folder: Path, tmp_path: Pa
     assert done.exit_code == 0, done.output
     assert "iBCC + 20 % gold" in done.output
     assert json.loads(out.read_text())[0]["rows"][0][0] == "bird"
+
+
+def test_the_help_names_every_paper() -> None:
+    text = " ".join(CliRunner().invoke(app, ["bench", "paper", "--help"]).output.split())
+    assert "hgnn" in papers.names()
+    for name in papers.names():
+        assert name in text
+
+
+def here(work: Callable[..., Any], *arguments: Any) -> Any:
+    """Measure in this process, which has everything imported."""
+    return work(*arguments)
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few epochs, few nodes, one process."""
+    for setups in (hgnn.SETUPS, hgnn.ABLATIONS):
+        for name, setup in list(setups.items()):
+            params = setup.params if name == "ibcc" else {**setup.params, "epochs": 2}
+            monkeypatch.setitem(setups, name, replace(setup, params=params))
+    monkeypatch.setattr(hgnn, "PROCESSES", 1)
+    monkeypatch.setattr(correlation, "SMALL", 50)
+    monkeypatch.setattr(correlation, "LARGE", 100)
+    monkeypatch.setattr(correlation, "_alone", here)
+
+
+@pytest.mark.usefixtures("quick")
+def test_hgnn_has_ours_beside_the_papers_in_every_table(folder: Path) -> None:
+    told: list[str] = []
+    six, seven, three, four, speed = papers.reproduce("hgnn", folder, told.append, folds=2)
+    cells = dict(zip(six.header, six.rows[0], strict=True))
+    assert cells["data set"] == "bird"
+    assert cells["paper"] == "0.8610 ± 0.0508"
+    assert six.notes[0].startswith(("0 of 1 sets", "1 of 1 sets"))
+    assert seven.rows[0][1].endswith("(0.8472)")
+    assert [len(table.header) for table in (seven, three, four)] == [7, 3, 4]
+    assert three.rows[0][1] == four.rows[0][1] == seven.rows[0][6]  # one and the same fits
+    assert [row[0] for row in speed.rows] == ["layer, 50 nodes", "layer, 100 nodes"]
+    # Of 14 setups one needs no fold.
+    assert len(told) == 13 * 2 + 1 + 1
+
+
+def test_a_set_can_be_scored_without_the_workers_that_its_gold_came_from(folder: Path) -> None:
+    place = folder / "bird"
+    names, n_items = load(place).data.workers, load(place).data.n_items
+    row = hgnn.Row(name="bird, no experts", place=place, without=names[:2])
+    job = hgnn.Job(row=row, setup=hgnn.SETUPS["ibcc"], folds=(0,))
+    left = hgnn.read(row)
+    assert set(left.data.worker) == set(range(2, len(names)))
+    assert 0 < left.n_scored <= n_items
+    assert 0.5 < hgnn.run(job).last[0] <= 1
+
+
+def test_the_test_gold_chooses_one_epoch_for_all_folds() -> None:
+    epochs = np.array([[0.5, 0.7, 0.9], [0.5, 0.8, 0.4]])
+    cell = hgnn.Cell(last=np.zeros(2), epochs=epochs)
+    assert cell.best().tolist() == [0.7, 0.8]  # not the best of each fold

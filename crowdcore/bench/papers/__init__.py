@@ -1,4 +1,8 @@
-"""Tables of published papers, made again: ours beside theirs, one module a paper."""
+"""Tables of published papers, made again: ours beside theirs, one module a paper.
+
+A module has a function `tables(folder, told)`. One that can do less work, or other work, than
+usual takes the `OPTIONS` it names as further arguments.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from crowdcore.data import DataError
+from crowdcore.io.atomic import atomic
 
 Told = Callable[[str], None]
 
@@ -22,6 +27,7 @@ class Table:
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     notes: Sequence[str] = field(default_factory=tuple)
+    figure: Any = None  # Plotly's, where a picture tells more
 
     def to_json(self) -> dict[str, Any]:
         """Turn the table into plain JSON values."""
@@ -38,10 +44,27 @@ def names() -> list[str]:
     return sorted(info.name.replace("_", "-") for info in pkgutil.iter_modules(__path__))
 
 
-def reproduce(name: str, folder: Path, told: Told) -> list[Table]:
-    """Make a paper's tables again from the data sets in a folder."""
+def reproduce(name: str, folder: Path, told: Told, **options: Any) -> list[Table]:
+    """Make a paper's tables again from the data sets in a folder; options of None are not set."""
     if name not in names():
         raise DataError(f"There is no paper {name!r}", fix=f"There are: {', '.join(names())}.")
     module = importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
-    tables: list[Table] = module.tables(folder, told)
+    given = {option: value for option, value in options.items() if value is not None}
+    if useless := sorted(given.keys() - set(getattr(module, "OPTIONS", ()))):
+        raise DataError(f"The tables of {name} do not depend on {' and '.join(useless)}")
+    tables: list[Table] = module.tables(folder, told, **given)
     return tables
+
+
+def write_charts(tables: Sequence[Table], path: Path) -> None:
+    """Write the figures of tables into one page that needs nothing from elsewhere."""
+    figures = [table.figure for table in tables if table.figure is not None]
+    if not figures:
+        raise DataError("These tables come without charts", fix="Leave --chart out.")
+    parts = [
+        figure.to_html(full_html=False, include_plotlyjs=not place)
+        for place, figure in enumerate(figures)
+    ]
+    page = '<!doctype html><meta charset="utf-8">' + "".join(parts)
+    with atomic(path) as temporary:
+        temporary.write_text(page, encoding="utf-8")

@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 
 from crowdcore.bench.accuracy import DataSet, load, score
 from crowdcore.bench.papers import Table, Told
-from crowdcore.data import UNKNOWN, DataError
+from crowdcore.data import UNKNOWN, CrowdData, DataError
 from crowdcore.registry import fit
 
 FOLDS = 5
+OPTIONS = ("folds",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +51,8 @@ SETS = [
 ]
 
 
-def _numbers(text: str) -> dict[str, float]:
+def numbers(text: str) -> dict[str, float]:
+    """What a column of the paper says, by set."""
     return dict(zip(SETS, map(float, text.split()), strict=True))
 
 
@@ -59,26 +61,26 @@ COLUMNS = [
         title="MV",
         method="mv",
         params={},
-        paper=_numbers(".7592 .7600 .7765 .9188 .8896 .9440 .8348 .7441 .6301 .8966 .9320"),
+        paper=numbers(".7592 .7600 .7765 .9188 .8896 .9440 .8348 .7441 .6301 .8966 .9320"),
     ),
     Column(
         title="GLAD",
         method="glad",
         params={"prior": "moving"},
-        paper=_numbers(".7593 .7950 .7252 .9050 .8872 .9360 .8294 .7304 .6336 .9040 .9510"),
+        paper=numbers(".7593 .7950 .7252 .9050 .8872 .9360 .8294 .7304 .6336 .9040 .9510"),
     ),
     Column(
         title="iBCC",
         method="ibcc",
         params={},
-        paper=_numbers(".8889 .8700 .7508 .9275 .9150 .9440 .7951 .7696 .6404 .9383 .9600"),
+        paper=numbers(".8889 .8700 .7508 .9275 .9150 .9440 .7951 .7696 .6404 .9383 .9600"),
     ),
     Column(
         title="EBCC",
         method="ebcc",
         params={},
         seeds=5,
-        paper=_numbers(".8610 .7200 .7437 .9313 .9152 .9460 .8632 .7784 .6336 .9349 .9610"),
+        paper=numbers(".8610 .7200 .7437 .9313 .9152 .9460 .8632 .7784 .6336 .9349 .9610"),
     ),
 ]
 
@@ -92,29 +94,34 @@ NOTES = (
 )
 
 
-def tables(folder: Path, told: Told) -> list[Table]:
+def tables(folder: Path, told: Told, folds: int = FOLDS) -> list[Table]:
     """One row a data set, ours beside the paper's."""
-    places = [folder / name for name in SETS if (folder / name / "truth.csv").exists()]
-    if not places:
-        raise DataError(
-            f"None of the data sets of the paper is in {str(folder)!r}",
-            fix=f"Give the folder above {', '.join(SETS[:3])}, …",
-        )
     rows = []
-    for place in places:
+    for place in places(folder):
         dataset = load(place)
-        folds = folds_of(dataset)
+        trains = folds_of(dataset)[:folds]
         row = [dataset.name]
         for column in COLUMNS:
-            found = _unsupervised(dataset, column, folds)
+            found = _unsupervised(dataset, column, trains)
             row.append(f"{mean(found):.4f} ± {stdev(found):.4f} ({column.paper[place.name]:.4f})")
             told(f"{column.title} on {dataset.name}")
-        clamped = _with_gold(dataset, folds)
+        clamped = _clamped(dataset, trains)
         row.append(f"{mean(clamped):.4f} ± {stdev(clamped):.4f}")
         told(f"iBCC with gold on {dataset.name}")
         rows.append(row)
     header = ["data set", *(column.title for column in COLUMNS), "iBCC + 20 % gold"]
     return [Table(title="HGNN, Table 6: baselines", header=header, rows=rows, notes=NOTES)]
+
+
+def places(folder: Path) -> list[Path]:
+    """The folders of those of the paper's data sets that are there."""
+    found = [folder / name for name in SETS if (folder / name / "truth.csv").exists()]
+    if not found:
+        raise DataError(
+            f"None of the data sets of the paper is in {str(folder)!r}",
+            fix=f"Give the folder above {', '.join(SETS[:3])}, …",
+        )
+    return found
 
 
 def folds_of(dataset: DataSet) -> list[NDArray[np.int64]]:
@@ -130,19 +137,23 @@ def test_part(dataset: DataSet, train: NDArray[np.int64]) -> NDArray[np.int32]:
     return truth
 
 
-def _unsupervised(dataset: DataSet, column: Column, folds: list[NDArray[np.int64]]) -> list[float]:
-    parts = [test_part(dataset, train) for train in folds]
+def with_gold(dataset: DataSet, train: NDArray[np.int64]) -> CrowdData:
+    """The labels with the gold of the training items, and of no others."""
+    gold = np.full(dataset.data.n_items, UNKNOWN, np.int32)
+    gold[train] = np.maximum(dataset.truth[train], UNKNOWN)
+    return replace(dataset.data, gold=gold)
+
+
+def _unsupervised(dataset: DataSet, column: Column, trains: list[NDArray[np.int64]]) -> list[float]:
+    parts = [test_part(dataset, train) for train in trains]
     results = [
         fit(dataset.data, column.method, seed=seed, **column.params) for seed in range(column.seeds)
     ]
     return [mean(score(result, part) for result in results) for part in parts]
 
 
-def _with_gold(dataset: DataSet, folds: list[NDArray[np.int64]]) -> list[float]:
-    found = []
-    for train in folds:
-        gold = np.full(dataset.data.n_items, UNKNOWN, np.int32)
-        gold[train] = np.maximum(dataset.truth[train], UNKNOWN)
-        result = fit(replace(dataset.data, gold=gold), "ibcc", use_gold=True)
-        found.append(score(result, test_part(dataset, train)))
-    return found
+def _clamped(dataset: DataSet, trains: list[NDArray[np.int64]]) -> list[float]:
+    return [
+        score(fit(with_gold(dataset, train), "ibcc", use_gold=True), test_part(dataset, train))
+        for train in trains
+    ]

@@ -1,0 +1,241 @@
+"""The bipartite graph of workers and items: messages along labels, in both directions.
+
+What a node says along a label depends on the node and on the label's class only. So messages
+are rows of *cells*, the pairs (class, sender) that occur, and each label leads from a cell to
+its receiver. Nodes without labels are no part of the graph.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import embedding_bag
+
+from crowdcore.data import DataError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from crowdcore.labels import Labels
+
+DEEP = {torch.float32: 120.0, torch.float64: 1200.0}
+"""Scores further below the highest are held there, so that their powers do not vanish: who
+hears only such senders hears all of them alike."""
+
+AT_ONCE = 16_000_000
+"""Pairs of nodes that are counted together."""
+
+MOST_PAIRS = 400_000_000
+"""Most pairs of nodes of a kind that may be near or not: 0.4 GB."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Graph:
+    """Who takes part, and the two directions in which messages go."""
+
+    workers: Tensor  # those with labels
+    items: Tensor
+    worker: NDArray[np.int64]  # [L] places among these, ordered by item
+    item: NDArray[np.int64]  # [L]
+    to_items: Direction
+    to_workers: Direction
+
+    @classmethod
+    def of(cls, labels: Labels) -> Graph:
+        """The graph of some labels; their order does not change a sum."""
+        data = labels.data
+        order = np.lexsort((data.label, data.worker, data.item))
+        workers, worker = np.unique(data.worker[order], return_inverse=True)
+        items, item = np.unique(data.item[order], return_inverse=True)
+        given = data.label[order].astype(np.int64)
+        rank = np.argsort(order)  # where each label of the data went
+        return cls(
+            workers=labels.tensor(workers.astype(np.int64)),
+            items=labels.tensor(items.astype(np.int64)),
+            worker=worker,
+            item=item,
+            to_items=Direction(labels, worker, item, given, rank),
+            to_workers=Direction(labels, item, worker, given, rank),
+        )
+
+    @cached_property
+    def near(self) -> tuple[Tensor, Tensor]:
+        """Which workers share an item and which items a worker, [n, n] each; all are near them."""
+        pairs = (self.worker, self.item), (self.item, self.worker)
+        workers, items = (torch.tensor(_two_hops(*ends)).to(self.workers.device) for ends in pairs)
+        return workers, items
+
+
+class Direction:
+    """Messages from all senders to all receivers, one along each label."""
+
+    def __init__(
+        self,
+        labels: Labels,
+        sender: NDArray[np.int64],
+        receiver: NDArray[np.int64],
+        given: NDArray[np.int64],
+        rank: NDArray[np.int64],
+    ) -> None:
+        n_senders, n_receivers = int(sender.max()) + 1, int(receiver.max()) + 1
+        cells, cell = np.unique(given * n_senders + sender, return_inverse=True)
+        cell_sender, cell_class = cells % n_senders, cells // n_senders
+        self.n_cells = len(cells)
+        self.class_sizes = np.bincount(cell_class, minlength=labels.n_classes).tolist()
+        self.counts = labels.tensor(np.bincount(receiver), labels.dtype).unsqueeze(1)
+        self._sender, self._class = labels.tensor(cell_sender), labels.tensor(cell_class)
+        self._of_sender = _Bags(labels, np.arange(self.n_cells), cell_sender, n_senders)
+        self._of_class = _Bags(labels, np.arange(self.n_cells), cell_class, labels.n_classes)
+        self._cell, self._rank = labels.tensor(cell), labels.tensor(rank)  # [L]
+        with_dgl = labels.device.type == "cpu" and has_dgl()
+        kernels = DglKernels if with_dgl else TorchKernels
+        self.kernels = kernels(labels, cell, receiver, (self.n_cells, n_receivers))
+
+    def of_sender(self, rows: Tensor) -> Tensor:
+        """For each cell its sender's row [senders, d] -> [cells, d]."""
+        return _linear(rows, lambda x: x.index_select(0, self._sender), self._of_sender)
+
+    def of_class(self, rows: Tensor) -> Tensor:
+        """For each cell its class's row [K, d] -> [cells, d]."""
+        return _linear(rows, lambda x: x.index_select(0, self._class), self._of_class)
+
+    def sum(self, messages: Tensor) -> Tensor:
+        """Add, for each receiver, the messages [cells, d] that reach it -> [receivers, d]."""
+        return _linear(messages, self.kernels.there, self.kernels.back)
+
+    def attend(self, scores: Tensor, messages: Tensor) -> Tensor:
+        """Mean of the messages that reach a receiver, weighed by the softmax of their scores."""
+        deep = DEEP[scores.dtype] / 2
+        power = (scores - scores.detach().amax() + deep).clamp(min=-deep).exp().unsqueeze(1)
+        total = self.sum(torch.cat([power * messages, power], 1))
+        weighed, weight = torch.split(total, [messages.shape[1], 1], 1)
+        return weighed / weight
+
+    def weights(self, scores: Tensor) -> Tensor:
+        """The weight of each label among its receiver's [L], in the order of the data."""
+        weights = self.kernels.softmax(scores.index_select(0, self._cell))
+        return weights.index_select(0, self._rank)
+
+
+def _two_hops(own: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which nodes [n, n] have a node of the other kind in common, from the ends of all labels."""
+    from scipy.sparse import csr_matrix
+
+    n = int(own.max()) + 1
+    if n * n > MOST_PAIRS:
+        raise DataError(
+            f"The neighbourhood two_hop compares every two of {n:,} nodes; it takes at most "
+            f"{int(MOST_PAIRS**0.5):,}",
+            fix="Use the neighbourhood full, which is exact and takes any number.",
+        )
+    ends = csr_matrix((np.ones(len(own), np.float32), (own, other)))
+    near = np.empty((n, n), bool)
+    step = max(1, AT_ONCE // n)
+    for at in range(0, n, step):
+        near[at : at + step] = (ends[at : at + step] @ ends.T).toarray() > 0
+    return near
+
+
+def has_dgl() -> bool:
+    """Whether DGL is installed; it is a CPU build, for some versions of Python."""
+    return importlib.util.find_spec("dgl") is not None
+
+
+class DglKernels:
+    """Sums and softmax along edges by DGL, on the CPU."""
+
+    def __init__(
+        self,
+        labels: Labels,
+        source: NDArray[np.int64],
+        target: NDArray[np.int64],
+        sizes: tuple[int, int],
+    ) -> None:
+        os.environ.setdefault("DGLBACKEND", "pytorch")  # else it writes to the home folder
+        import dgl
+
+        ends = labels.tensor(source), labels.tensor(target)
+        edges = {("cell", "reaches", "node"): ends, ("node", "hears", "cell"): ends[::-1]}
+        graph = dgl.heterograph(edges, dict(zip(("cell", "node"), sizes, strict=True)))
+        self._ops, self._there, self._back = dgl.ops, graph["reaches"], graph["hears"]
+
+    def there(self, rows: Tensor) -> Tensor:
+        """Add rows [sources, d] at their targets."""
+        total: Tensor = self._ops.copy_u_sum(self._there, rows)
+        return total
+
+    def back(self, rows: Tensor) -> Tensor:
+        """Add rows [targets, d] at their sources."""
+        total: Tensor = self._ops.copy_u_sum(self._back, rows)
+        return total
+
+    def softmax(self, scores: Tensor) -> Tensor:
+        """The softmax of scores [L] over the edges of each target."""
+        weights: Tensor = self._ops.edge_softmax(self._there, scores)
+        return weights
+
+
+class TorchKernels:
+    """The same in plain torch, on any device."""
+
+    def __init__(
+        self,
+        labels: Labels,
+        source: NDArray[np.int64],
+        target: NDArray[np.int64],
+        sizes: tuple[int, int],
+    ) -> None:
+        self.there = _Bags(labels, source, target, sizes[1])
+        self.back = _Bags(labels, target, source, sizes[0])
+        self._target, self._n = labels.tensor(target), sizes[1]
+
+    def softmax(self, scores: Tensor) -> Tensor:
+        """The softmax of scores [L] over the edges of each target."""
+        lowest = scores.new_full((self._n,), -torch.inf)
+        top = lowest.scatter_reduce(0, self._target, scores, "amax")
+        power = (scores - top.index_select(0, self._target)).exp()
+        total = scores.new_zeros(self._n).index_add(0, self._target, power)
+        return power / total.index_select(0, self._target)
+
+
+class _Bags:
+    """Adds, for each bag, the rows that belong to it."""
+
+    def __init__(
+        self, labels: Labels, row: NDArray[np.int64], bag: NDArray[np.int64], n_bags: int
+    ) -> None:
+        sizes = np.bincount(bag, minlength=n_bags)
+        self._rows = labels.tensor(row[np.argsort(bag, kind="stable")])
+        self._starts = labels.tensor(np.cumsum(sizes) - sizes)
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        return embedding_bag(self._rows, rows, self._starts, mode="sum")
+
+
+class _Linear(torch.autograd.Function):
+    """A linear map whose transpose is known, and faster than what autograd would find."""
+
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, there: Any, back: Any) -> Tensor:
+        ctx.back = back
+        mapped: Tensor = there(rows)
+        return mapped
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
+        return ctx.back(grads[0].contiguous()), None, None
+
+
+def _linear(
+    rows: Tensor, there: Callable[[Tensor], Tensor], back: Callable[[Tensor], Tensor]
+) -> Tensor:
+    mapped: Tensor = _Linear.apply(rows.contiguous(), there, back)  # type: ignore[no-untyped-call]
+    return mapped

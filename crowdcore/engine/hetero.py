@@ -1,0 +1,245 @@
+"""HGNN's layers: states of workers and items, passed along labels and among their own kind."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor, nn
+
+if TYPE_CHECKING:
+    from crowdcore.engine.graph import Direction, Graph
+
+Act = Callable[[Tensor], Tensor]
+States = tuple[Tensor, Tensor]  # of workers [W, d] and items [N, d]
+Pairs = tuple[Tensor, Tensor]  # queries and keys
+Reach = Callable[[Tensor, Tensor, Tensor], Tensor]  # queries, keys and values to what is heard
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """What the equations of the paper and the code of its authors do differently."""
+
+    mp1: tuple[float, float]  # weights of a node's own state and of its neighbours' mean
+    mp1_act: Act
+    workers: tuple[float, float]  # the same in MP2
+    items: tuple[float, float]
+    act: Act
+    mixes: bool  # whether states are multiplied by a matrix after messages and after attention
+
+
+PAPER = Rules(
+    mp1=(1.0, 1.0),
+    mp1_act=nn.Identity(),
+    workers=(0.1, 0.9),
+    items=(0.1, 0.9),
+    act=torch.relu,
+    mixes=False,
+)
+AUTHORS = Rules(
+    mp1=(0.2, 0.8),
+    mp1_act=torch.relu,
+    workers=(0.5, 1.0),
+    items=(0.3, 0.7),
+    act=torch.sigmoid,
+    mixes=True,
+)
+
+
+class Affine(nn.Module):
+    """A linear map with a bias."""
+
+    def __init__(self, weight: nn.Parameter, bias: nn.Parameter) -> None:
+        super().__init__()
+        self.weight, self.bias = weight, bias
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Map rows [n, d]."""
+        return torch.addmm(self.bias, rows, self.weight)
+
+
+class Draw:
+    """Starting weights, drawn with the run's seed."""
+
+    def __init__(
+        self, dtype: torch.dtype, device: torch.device, generator: torch.Generator | None
+    ) -> None:
+        self.dtype, self.device, self.generator = dtype, device, generator
+
+    def noise(self, *shape: int) -> Tensor:
+        """Numbers between 0 and 1."""
+        return torch.rand(shape, generator=self.generator, dtype=self.dtype, device=self.device)
+
+    def uniform(self, *shape: int, bound: float) -> nn.Parameter:
+        """Numbers between -bound and bound."""
+        return nn.Parameter((2 * self.noise(*shape) - 1) * bound)
+
+    def xavier(self, *shape: int) -> nn.Parameter:
+        """Xavier's uniform numbers with the gain of ReLU, for rows that multiply from the left."""
+        return self.uniform(*shape, bound=math.sqrt(12 / (shape[-2] + shape[-1])))
+
+    def affine(self, n_in: int, n_out: int) -> Affine:
+        """A linear map as torch draws it."""
+        bound = 1 / math.sqrt(n_in)
+        return Affine(self.uniform(n_in, n_out, bound=bound), self.uniform(n_out, bound=bound))
+
+
+class MP1(nn.Module):
+    """Mean of the neighbours' states, each times its label's matrix (eq. 3)."""
+
+    def __init__(self, graph: Graph, rules: Rules, draw: Draw, *, size: int, classes: int) -> None:
+        super().__init__()
+        self.graph, self.rules = graph, rules
+        self.weight = draw.xavier(classes, size, size)
+
+    def forward(self, states: States) -> States:
+        """Workers and items at once."""
+        workers, items = states
+        return (
+            self._update(self.graph.to_workers, items, workers),
+            self._update(self.graph.to_items, workers, items),
+        )
+
+    def _update(self, direction: Direction, senders: Tensor, own: Tensor) -> Tensor:
+        rows = torch.split(direction.of_sender(senders), direction.class_sizes)
+        said = torch.cat([row @ weight for row, weight in zip(rows, self.weight, strict=True)])
+        mean = direction.sum(said) / direction.counts
+        return self.rules.mp1_act(self.rules.mp1[0] * own + self.rules.mp1[1] * mean)
+
+
+class MP2(nn.Module):
+    """Messages from a neighbour's state and label, weighed by attention (eqs. 4-9)."""
+
+    def __init__(
+        self, graph: Graph, rules: Rules, draw: Draw, *, size: int, edge_size: int, classes: int
+    ) -> None:
+        super().__init__()
+        sizes = {"size": size, "edge_size": edge_size, "classes": classes}
+        self.workers = _Ear(graph.to_workers, rules.workers, rules, draw, **sizes)
+        self.items = _Ear(graph.to_items, rules.items, rules, draw, **sizes)
+
+    def forward(self, states: States) -> States:
+        """Workers first, then items from the new workers."""
+        workers, items = states
+        workers = self.workers(items, workers)
+        return workers, self.items(workers, items)
+
+    def weights(self) -> tuple[Tensor, Tensor]:
+        """How much each label counted for its worker and for its item [L], last time."""
+        workers, items = (ear.direction.weights(ear.heard) for ear in (self.workers, self.items))
+        return workers, items
+
+
+class _Ear(nn.Module):
+    """How the nodes of one kind hear those of the other in MP2."""
+
+    def __init__(
+        self,
+        direction: Direction,
+        mix: tuple[float, float],
+        rules: Rules,
+        draw: Draw,
+        *,
+        size: int,
+        edge_size: int,
+        classes: int,
+    ) -> None:
+        super().__init__()
+        self.direction, self.mix, self.act = direction, mix, rules.act
+        self.edge = draw.xavier(classes, edge_size)  # W_e
+        self.weight = draw.xavier(size + edge_size, size)
+        self.bias = draw.uniform(size, bound=0.0)
+        self.score = draw.xavier(size, 1)
+        self.after = draw.affine(size, size) if rules.mixes else None
+        self.heard = torch.empty(0)  # [cells] scores, of the last time
+
+    def forward(self, senders: Tensor, own: Tensor) -> Tensor:
+        """New states of those who hear, from the states of the others and their own."""
+        of_state, of_edge = torch.split(self.weight, [own.shape[1], self.edge.shape[1]])
+        by_class = self.edge @ of_edge + self.bias  # [K, d]
+        direction = self.direction
+        message = self.act(direction.of_sender(senders @ of_state) + direction.of_class(by_class))
+        # The receiver's state and the bias in eqs. 6 and 8 are the same for all of its labels:
+        # the softmax cancels them.
+        score = (message @ self.score).squeeze(1)
+        self.heard = score.detach()
+        state = self.mix[0] * own + self.mix[1] * direction.attend(score, message)
+        return self.act(state if self.after is None else self.after(state))
+
+
+class COR(nn.Module):
+    """Attention among workers and among items (eqs. 10-13)."""
+
+    def __init__(
+        self, reach: Sequence[Reach], rules: Rules, draw: Draw, *, size: int, dot: bool
+    ) -> None:
+        super().__init__()
+        look = DotLook if dot else AdditiveLook
+        self.workers, self.items = look(draw, size), look(draw, size)
+        self.after = draw.affine(size, size) if rules.mixes else None  # of both kinds
+        self.reach = reach
+        self.pairs: list[Pairs] = []
+
+    def forward(self, states: States) -> States:
+        """Workers and items, each among themselves."""
+        looks = self.workers, self.items
+        self.pairs = [look(state) for look, state in zip(looks, states, strict=True)]
+        workers, items = map(self._update, states, looks, self.reach, self.pairs)
+        return workers, items
+
+    def _update(self, state: Tensor, look: Look, reach: Reach, pair: Pairs) -> Tensor:
+        if self.after is None:
+            return torch.relu(reach(*pair, state @ look.value.weight))
+        heard: Tensor = self.after(reach(*pair, look.value(state)))
+        return heard
+
+
+class AdditiveLook(nn.Module):
+    """Queries and keys [n] of the paper's attention: two numbers of each state."""
+
+    def __init__(self, draw: Draw, size: int) -> None:
+        super().__init__()
+        self.weight = draw.xavier(size, size)  # W3, W4
+        self.vector = draw.xavier(size, 2)  # the halves of a, b
+        self.value = draw.affine(size, size)  # W_c
+
+    def forward(self, state: Tensor) -> Pairs:
+        """From states [n, d]."""
+        query, key = (state @ self.weight @ self.vector).unbind(1)
+        return query, key
+
+
+class DotLook(nn.Module):
+    """Queries and keys [n, d] of the authors' attention, scaled."""
+
+    def __init__(self, draw: Draw, size: int) -> None:
+        super().__init__()
+        self.query, self.key = draw.affine(size, size), draw.affine(size, size)
+        self.value = draw.affine(size, size)
+
+    def forward(self, state: Tensor) -> Pairs:
+        """From states [n, d]."""
+        return self.query(state) / math.sqrt(state.shape[1]), self.key(state)
+
+
+Look = AdditiveLook | DotLook
+
+
+class Network(nn.Module):
+    """First states, layers, and a linear map from the items' states to their classes (eq. 14)."""
+
+    def __init__(
+        self, first: Callable[[], States], layers: Sequence[nn.Module], head: Affine
+    ) -> None:
+        super().__init__()
+        self.first, self.layers, self.head = first, nn.ModuleList(layers), head
+
+    def forward(self) -> tuple[Tensor, States]:
+        """Scores of the classes [N, K], and the states that they come from."""
+        states = self.first()
+        for layer in self.layers:
+            states = layer(states)
+        return self.head(states[1]), states

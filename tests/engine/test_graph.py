@@ -1,0 +1,140 @@
+"""Messages along labels, by DGL and by plain torch, against dense tables."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from crowdcore.data import CrowdData
+from crowdcore.engine import graph as graphs
+from crowdcore.engine.graph import Direction, Graph
+from crowdcore.labels import Labels
+from tests.crowds import golden_crowd
+
+CPU = torch.device("cpu")
+NAMES = ["to_items", "to_workers"]
+
+
+def graph_of(data: CrowdData) -> Graph:
+    return Graph.of(Labels(data, CPU))
+
+
+@pytest.fixture(params=["dgl", "torch"])
+def kernels(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Run a test with either kind of kernels."""
+    if request.param == "torch":
+        monkeypatch.setattr(graphs, "has_dgl", lambda: False)
+    elif not graphs.has_dgl():
+        pytest.skip("DGL is not installed here")
+    name: str = request.param
+    return name
+
+
+def inputs(data: CrowdData, name: str) -> tuple[Tensor, Tensor]:
+    """States of the senders and rows of the classes."""
+    torch.manual_seed(0)
+    n = data.n_workers if name == "to_items" else data.n_items
+    shapes = [(n, 4), (data.n_classes, 4)]
+    states, table = (torch.randn(s, dtype=torch.float64).requires_grad_() for s in shapes)
+    return states, table
+
+
+def heard(direction: Direction, states: Tensor, table: Tensor) -> Tensor:
+    """Some messages and scores, made and passed as a layer does."""
+    message = (direction.of_sender(states) + direction.of_class(table)).sin()
+    return direction.attend(message.sum(1), message) + direction.sum(message)
+
+
+def expected(data: CrowdData, name: str, states: Tensor, table: Tensor) -> Tensor:
+    """The same, one label at a time."""
+    sender, receiver = (data.worker, data.item) if name == "to_items" else (data.item, data.worker)
+    of_label = states[torch.tensor(sender)] + table[torch.tensor(data.label)]
+    message = of_label.sin()  # [L, d]
+    rows = []
+    for node in np.unique(receiver):
+        own = message[torch.tensor(receiver == node)]
+        rows.append(own.sum(1).softmax(0) @ own + own.sum(0))
+    return torch.stack(rows)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_messages_and_gradients_are_those_of_label_after_label(kernels: str, name: str) -> None:
+    data = golden_crowd()
+    direction: Direction = getattr(graph_of(data), name)
+    assert type(direction.kernels).__name__.lower().startswith(kernels)
+    wanted = inputs(data, name)
+    found, slow = heard(direction, *wanted), expected(data, name, *wanted)
+    torch.testing.assert_close(found, slow)
+    weigh = torch.randn(slow.shape, dtype=torch.float64)
+    ours = torch.autograd.grad((found * weigh).sum(), wanted)
+    theirs = torch.autograd.grad((slow * weigh).sum(), wanted)
+    torch.testing.assert_close(ours, theirs)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_both_kinds_of_kernels_give_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not graphs.has_dgl():
+        pytest.skip("DGL is not installed here")
+    data = golden_crowd()
+    wanted, found = inputs(data, name), []
+    for has in (True, False):
+        monkeypatch.setattr(graphs, "has_dgl", lambda has=has: has)
+        direction: Direction = getattr(graph_of(data), name)
+        total = heard(direction, *wanted)
+        scores = direction.of_sender(wanted[0]).sum(1)
+        found.append(
+            [total, *torch.autograd.grad(total.cos().sum(), wanted), direction.weights(scores)]
+        )
+    for one, other in zip(*found, strict=True):
+        torch.testing.assert_close(one, other, atol=1e-12, rtol=1e-12)
+
+
+def test_weights_come_in_the_order_of_the_data_and_sum_to_one(kernels: str) -> None:
+    data = golden_crowd()
+    rng = np.random.default_rng(1)
+    for order in (np.arange(data.n_labels), rng.permutation(data.n_labels)):
+        mixed = dataclasses.replace(
+            data, item=data.item[order], worker=data.worker[order], label=data.label[order]
+        )
+        direction = graph_of(mixed).to_items
+        quality = torch.arange(data.n_workers, dtype=torch.float64).unsqueeze(1) / 7
+        weights = direction.weights(direction.of_sender(quality).squeeze(1)).numpy()
+        power = np.exp(mixed.worker / 7)
+        total = np.bincount(mixed.item, weights=power)
+        np.testing.assert_allclose(weights, power / total[mixed.item])
+
+
+def test_nodes_without_labels_are_no_part_of_the_graph() -> None:
+    data = golden_crowd()
+    fewer = data.only((data.item != 3) & (data.worker != 0))
+    graph = graph_of(fewer)
+    assert len(graph.items) == data.n_items - 1
+    assert 3 not in graph.items.tolist()
+    assert graph.workers.tolist() == list(range(1, data.n_workers))
+    assert graph.to_items.sum(torch.ones(graph.to_items.n_cells, 1).double()).min() > 0
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_very_different_scores_neither_vanish_nor_run_over(dtype: torch.dtype) -> None:
+    data = CrowdData.from_triples([("a", "low", "x"), ("a", "lower", "y"), ("b", "high", "x")])
+    labels = Labels(data, CPU)
+    labels.dtype = dtype
+    direction = Graph.of(labels).to_items
+    score = torch.tensor([-50.0, -51.0, 0.0], dtype=dtype).reshape(3, 1)
+    scores = direction.of_sender(score).squeeze(1)
+    said = direction.of_sender(torch.tensor([[1.0], [0.0], [5.0]], dtype=dtype))
+    found = direction.attend(scores, said)
+    wanted = torch.tensor([[1 / (1 + np.exp(-1))], [5.0]], dtype=dtype)
+    torch.testing.assert_close(found, wanted)
+    deep = direction.attend(scores * 1e4, said)
+    torch.testing.assert_close(deep, torch.tensor([[0.5], [5.0]], dtype=dtype))
+
+
+def test_dgl_leaves_the_home_folder_alone() -> None:
+    graph_of(golden_crowd())
+    assert not graphs.has_dgl() or os.environ["DGLBACKEND"] == "pytorch"
