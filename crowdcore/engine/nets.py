@@ -11,7 +11,7 @@ from torch import nn
 from crowdcore.engine.mixture import Mixture
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from torch import Tensor
 
@@ -47,20 +47,19 @@ class Heads(nn.Module):
         logits: Tensor = self.common(hidden) + own
         return logits
 
-    def several(self, hidden: Tensor, first: int, last: int) -> Tensor:
-        """What heads `first` to before `last` think of all rows, in logarithms [., n, K]."""
-        own = hidden @ self.weight[first:last] + self.bias[first:last]
-        return (self.common(hidden) + own).log_softmax(2)
+    def every(self, hidden: Tensor) -> Iterator[Tensor]:
+        """What the heads think of all rows, in logarithms [., n, K], some heads at a time."""
+        common = self.common(hidden)
+        some = torch.split(self.weight, HEADS_AT_ONCE), torch.split(self.bias, HEADS_AT_ONCE)
+        for weight, bias in zip(*some, strict=True):
+            yield (common + (hidden @ weight + bias)).log_softmax(2)
 
     def forward(self, hidden: Tensor) -> Tensor:
         """The logarithm [n, K] of the heads' probabilities, averaged by their shares."""
-        shares = self.share.log_softmax(0).reshape(-1, 1, 1)
-        joint = hidden.new_full((len(hidden), self.bias.shape[2]), -torch.inf)
-        for first in range(0, len(shares), HEADS_AT_ONCE):
-            last = first + HEADS_AT_ONCE
-            part = self.several(hidden, first, last) + shares[first:last]
-            joint = torch.logaddexp(joint, part.logsumexp(0))
-        return joint
+        shares = torch.split(self.share.log_softmax(0).reshape(-1, 1, 1), HEADS_AT_ONCE)
+        some = zip(self.every(hidden), shares, strict=True)
+        parts = [(thought + share).logsumexp(0) for thought, share in some]
+        return torch.stack(parts).logsumexp(0)
 
 
 class Net(nn.Module):

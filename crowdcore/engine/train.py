@@ -154,10 +154,11 @@ class Training:
         device = self.labels.device
         order = rows.index_select(0, self.labels.tensor(self.run.rng.permutation(len(rows))))
         total = torch.zeros((), device=device)
+        half = device.type == "cuda" and torch.cuda.is_available()
         for batch in torch.split(order, self.cfg.batch):
             self.run.check()
             optimiser.zero_grad()
-            with torch.autocast(device.type, dtype=torch.bfloat16, enabled=device.type == "cuda"):
+            with torch.autocast(device.type, dtype=torch.bfloat16, enabled=half):
                 loss = learner.loss(batch)
             loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()

@@ -1,0 +1,44 @@
+"""The crowd layer: from what a net thinks of an item to what each worker will say of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import torch
+from torch import nn
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Kind = Literal["vw", "vb", "vw+b", "mw"]
+
+
+class CrowdLayer(nn.Module):
+    """One map for each worker, from class probabilities [n, K] to logits of the label [n, K].
+
+    All begin as the identity. The weights hold the change from it, so that weight decay draws
+    workers back to it. One gain for all workers spares each from learning alone that logits must
+    be larger than probabilities; being a single number, it cannot mix up the classes.
+    """
+
+    def __init__(self, kind: Kind, workers: int, classes: int, pace: float = 1.0) -> None:
+        super().__init__()
+        self.pace = pace
+        self.gain = nn.Parameter(torch.zeros(()))
+        shape = (workers, classes, classes) if kind == "mw" else (workers, classes)
+        self.matrix = nn.Parameter(torch.zeros(shape)) if kind == "mw" else None  # [W, true, given]
+        self.scale = nn.Parameter(torch.zeros(shape)) if kind in ("vw", "vw+b") else None
+        self.shift = nn.Parameter(torch.zeros(shape)) if kind in ("vb", "vw+b") else None
+
+    def forward(self, shares: Tensor, worker: Tensor) -> Tensor:
+        """Logits of what `worker` [n] says of items with these class probabilities [n, K]."""
+        quick = self.pace * shares
+        logits = shares + quick * self.gain
+        if self.matrix is not None:
+            matrix = self.matrix.index_select(0, worker)
+            logits = logits + torch.einsum("nk,nkl->nl", quick, matrix)
+        if self.scale is not None:
+            logits = logits + quick * self.scale.index_select(0, worker)
+        if self.shift is not None:
+            logits = logits + self.pace * self.shift.index_select(0, worker)
+        return logits

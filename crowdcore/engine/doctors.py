@@ -1,0 +1,80 @@
+"""Doctor nets: a head for each worker on one trunk, and how much each counts in the answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy
+
+from crowdcore.engine import nets
+from crowdcore.engine.train import Learner, Split, Triples, hold_out
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from crowdcore.engine.classifiers import ItemClassifier
+
+SHARES_RATE = 0.03
+"""The learning rate of the shares: a number a worker may move faster than a net."""
+
+
+def learn_heads(classifier: ItemClassifier) -> tuple[nets.Net, Split]:
+    """Teach each worker's head what that worker said; also gives the labels that were held out."""
+    labels, said = classifier.labels, Triples.of(classifier.labels)
+    split = hold_out(labels, np.sort(labels.data.item), classifier.cfg.held_out, classifier.run)
+
+    def build() -> Learner:
+        net = classifier.fresh()
+        heads = _heads(net)
+
+        def loss(rows: Tensor) -> Tensor:
+            hidden = net.trunk(classifier.features(said.item.index_select(0, rows)))
+            logits = heads.one(hidden, said.worker.index_select(0, rows))
+            return cross_entropy(logits, said.given.index_select(0, rows))
+
+        return Learner(module=net, loss=loss)
+
+    return classifier.learn(split, build, "Heads"), split
+
+
+def learn_shares(classifier: ItemClassifier, net: nets.Net, split: Split) -> nets.Net:
+    """Weigh the heads so that the others, jointly, tell what a worker said.
+
+    Nothing but the shares of the net is changed, or can be from then on.
+    """
+    labels, said = classifier.labels, Triples.of(classifier.labels)
+    if labels.n_workers == 1:
+        return net  # there are no others
+    hidden = nets.in_parts(net.trunk, classifier.items.x)  # [N, H]
+    heads = _heads(net.requires_grad_(requires_grad=False))
+
+    def build() -> Learner:
+        heads.share = nn.Parameter(torch.zeros_like(heads.share))
+
+        def loss(rows: Tensor) -> Tensor:
+            item, worker, given = (
+                codes.index_select(0, rows) for codes in (said.item, said.worker, said.given)
+            )
+            parts = heads.every(hidden.index_select(0, item))
+            asked = given.reshape(1, -1, 1)
+            said_so = [part.gather(2, asked.expand(len(part), -1, 1)) for part in parts]
+            thought = torch.cat(said_so).squeeze(2)  # [W, b]
+            # Nobody has a say in telling what they said themselves.
+            own = torch.full_like(worker, -torch.inf, dtype=thought.dtype).unsqueeze(0)
+            shares = heads.share.unsqueeze(1).expand_as(thought)
+            shares = shares.scatter_add(0, worker.unsqueeze(0), own).log_softmax(0)
+            return -(shares + thought).logsumexp(0).mean()
+
+        return Learner(module=net, loss=loss)
+
+    quick = classifier.cfg.model_copy(update={"rate": SHARES_RATE, "decay": 0.0})
+    return replace(classifier, cfg=quick).learn(split, build, "Shares")
+
+
+def _heads(net: nets.Net) -> nets.Heads:
+    assert isinstance(net.head, nets.Heads)
+    return net.head
