@@ -23,6 +23,9 @@ DOUBLE_BELOW = 200_000
 BLOCK = 262_144
 """Items or labels that are worked on at a time, so that they stay in the processor's cache."""
 
+SMALL_BLOCK = 65_536
+"""Items whose sums are made at a time; it can be smaller, for no table of keys is added up."""
+
 LONGEST_BAG = 4096
 """A float32 sum over more rows than this is cut, and its parts are added in float64."""
 
@@ -54,7 +57,7 @@ class Labels:
         """Put a numpy array on the device."""
         # A copy: torch warns about read-only memory, and data must never change. Numpy makes it,
         # because it asks for large pages; torch's small ones cost more than the copying.
-        kind = None if dtype is None else torch.empty((), dtype=dtype).numpy().dtype
+        kind = None if dtype is None else np.dtype(str(dtype).removeprefix("torch."))
         return torch.from_numpy(np.array(array, kind, order="C")).to(self.device)
 
     @cached_property
@@ -68,6 +71,12 @@ class Labels:
         return -(-self.n_items // max(1, min(most, wanted)))
 
     @cached_property
+    def _item_block(self) -> int:
+        """How many items get their sums at a time; all of them on a GPU, and where they are few."""
+        few = self.device.type != "cpu" or self.n_items <= BLOCK
+        return self.n_items if few else min(BLOCK, SMALL_BLOCK)
+
+    @cached_property
     def _by_item(self) -> list[tuple[Tensor, Tensor]]:
         """For each block: keys ordered by item, and where each item's keys start."""
         bits = _bits(self.n_workers * self.n_classes)
@@ -75,7 +84,7 @@ class Labels:
         mask = (1 << bits) - 1
         return [
             (self.tensor(packed[own] & mask, torch.int32), self.tensor(_starts(sizes)))
-            for own, sizes in self._labels_of_blocks()
+            for own, sizes in self._labels_of_blocks(self._item_block)
         ]
 
     @cached_property
@@ -89,7 +98,7 @@ class Labels:
 
         packed, mask = self._sorted(pack), (1 << bits) - 1
         blocks = []
-        for number, (own, _) in enumerate(self._labels_of_blocks()):
+        for number, (own, _) in enumerate(self._labels_of_blocks(self._block)):
             sizes = np.bincount((packed[own] >> bits) - number * n_keys, minlength=n_keys)
             blocks.append((self.tensor(packed[own] & mask, torch.int32), *self._bags(sizes)))
         return blocks
@@ -108,11 +117,11 @@ class Labels:
         packed.sort()
         return packed
 
-    def _labels_of_blocks(self) -> Iterator[tuple[slice, NDArray[np.int64]]]:
+    def _labels_of_blocks(self, size: int) -> Iterator[tuple[slice, NDArray[np.int64]]]:
         """For each block of items: where its labels are when sorted, and how many an item has."""
         begin = 0
-        for at in range(0, self.n_items, self._block):
-            sizes = self.data.labels_per_item[at : at + self._block]
+        for at in range(0, self.n_items, size):
+            sizes = self.data.labels_per_item[at : at + size]
             end = begin + int(sizes.sum())
             yield slice(begin, end), sizes
             begin = end
@@ -201,7 +210,7 @@ class Labels:
         if table.requires_grad:
             return torch.cat(list(bags))
         total = table.new_empty((self.n_items, table.shape[1])) if spent is None else spent
-        for rows, part in zip(torch.split(total, self._block), bags, strict=True):
+        for rows, part in zip(torch.split(total, self._item_block), bags, strict=True):
             rows.copy_(part)
         return total
 

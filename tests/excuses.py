@@ -25,6 +25,11 @@ EXCUSES: dict[tuple[str, str], str] = {
     ): "it looks for votes without doubt, and finds a few workers whom nobody contradicts",
     ("laa_l", "renaming"): "the weights of every worker and class start at random draws",
     ("mmlc_owf", "renaming"): "mini-batches are drawn, and the draws follow the codes",
+    (
+        "hgnn",
+        "renaming",
+    ): "the weights of every class start at random draws, which follow the codes",
+    ("hgnn", "fake_cuda"): "it reads back what other methods agree on; with gold it is tried alone",
     ("mlp", "renaming"): "the weights of every worker and class start at random draws",
     (
         "pm",
@@ -43,4 +48,8 @@ EXCUSES: dict[tuple[str, str], str] = {
         "easy_crowd",
     ): "it learns from the gold of a third of the items alone, and these items have no features",
     ("dl_wdn", "renaming"): "the net's weights and batches are drawn, and follow the codes",
+    ("conal", "renaming"): "the net's weights and batches are drawn, and follow the codes",
+    ("crowdar", "renaming"): "the net's weights and batches are drawn, and follow the codes",
+    ("max_mig", "renaming"): "the net's weights and batches are drawn, and follow the codes",
+    ("unionnet", "renaming"): "the net's weights and batches are drawn, and follow the codes",
 }

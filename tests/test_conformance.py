@@ -257,6 +257,17 @@ class _ShapesOnly(Labels):
         return torch.zeros(array.shape, dtype=kind, device=self.device)
 
 
+def _move_shapes_only(module: torch.nn.Module, device: torch.device) -> torch.nn.Module:
+    """What `Module.to` does, for a device that is not there: weights exist in shape only."""
+    for part in module.modules():
+        for name, weight in part.named_parameters(recurse=False):
+            moved = torch.zeros_like(weight, device=device)
+            setattr(part, name, torch.nn.Parameter(moved, requires_grad=weight.requires_grad))
+        for name, values in part.named_buffers(recurse=False):
+            setattr(part, name, torch.zeros_like(values, device=device))
+    return module
+
+
 class _BlindRun(Run):
     """A run on a device that is not there: numbers exist in shape only."""
 
@@ -281,6 +292,7 @@ def test_fake_cuda_finds_no_tensor_left_on_the_cpu(
 ) -> None:
     # Without CUDA in the build, torch aborts in a backward pass there: only forward is tried.
     monkeypatch.setattr(torch.Tensor, "backward", lambda loss: None)
+    monkeypatch.setattr(torch.nn.Module, "to", _move_shapes_only)
     steps = {"max_iter": 2} if "max_iter" in method.config.model_fields else {}
     config = method.configure({**method.quick, **steps})
     with FakeTensorMode(allow_non_fake_inputs=True), torch.no_grad():

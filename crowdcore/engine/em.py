@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Literal
 import torch
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from torch import Tensor
 
     from crowdcore.labels import Labels
@@ -54,40 +56,44 @@ def e_step(
 
     `spent` is the posterior before, where nobody needs it any more: its memory is used again.
     """
-    return normalise(labels, log_scores(labels, prior, confusion, spent))
-
-
-def log_scores(
-    labels: Labels, prior: Tensor, confusion: Tensor, spent: Tensor | None = None
-) -> Tensor:
-    """How well each class explains each item's labels [N, K], in logarithms."""
     logs = prior.clamp(min=FLOOR).log(), confusion.clamp(min=FLOOR).log()
-    return _scores(labels, *logs, spent)
+    return e_step_of_logs(labels, *logs, spent)
 
 
 def e_step_of_logs(
-    labels: Labels, log_prior: Tensor, log_confusion: Tensor
+    labels: Labels, log_prior: Tensor, log_confusion: Tensor, spent: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
     """As `e_step`, from logarithms, which need not be those of distributions."""
-    return normalise(labels, _scores(labels, log_prior, log_confusion))
+    return normalise(labels, _evidence(labels, log_confusion, spent), log_prior)
 
 
-def _scores(
-    labels: Labels, log_prior: Tensor, log_confusion: Tensor, spent: Tensor | None = None
-) -> Tensor:
-    table = log_confusion.transpose(1, 2).reshape(-1, labels.n_classes)
-    scores = labels.sum_over_items(table.to(labels.dtype), spent)
-    scores += log_prior.to(labels.dtype)
+def log_scores(labels: Labels, prior: Tensor, confusion: Tensor) -> Tensor:
+    """How well each class explains each item's labels [N, K], in logarithms."""
+    scores = _evidence(labels, confusion.clamp(min=FLOOR).log())
+    scores += prior.clamp(min=FLOOR).log().to(labels.dtype)
     return labels.clamp(scores, other=-torch.inf)
 
 
-def normalise(labels: Labels, scores: Tensor) -> tuple[Tensor, Tensor]:
+def _evidence(labels: Labels, log_confusion: Tensor, spent: Tensor | None = None) -> Tensor:
+    """What an item's labels alone say of each class [N, K]."""
+    table = log_confusion.transpose(1, 2).reshape(-1, labels.n_classes)
+    return labels.sum_over_items(table.to(labels.dtype), spent)
+
+
+def normalise(
+    labels: Labels, scores: Tensor, log_prior: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
     """Turn log scores [N, K] into distributions, and add up the logs of their totals.
 
-    Gold, where it is used, leaves its class alone on its items. Works in place otherwise.
+    Gold, where it is used, leaves its class alone on its items. Works in place otherwise. A
+    prior [K] is added first, while a block is at hand.
     """
     scores = labels.clamp(scores, other=-torch.inf)
-    totals = [_normalise(rows) for rows in _blocks(scores)]
+    blocks = _blocks(scores)
+    if log_prior is not None:
+        log_prior = log_prior.to(scores.dtype)
+        blocks = (rows.add_(log_prior) for rows in blocks)
+    totals = [_normalise(rows) for rows in blocks]
     return scores, torch.stack(totals).sum()
 
 
@@ -109,7 +115,7 @@ def _normalise(scores: Tensor) -> Tensor:
     return (top.reshape(-1, 1) + total.log()).sum(dtype=torch.float64)
 
 
-def _blocks(rows: Tensor) -> tuple[Tensor, ...]:
+def _blocks(rows: Tensor) -> Iterable[Tensor]:
     """Pieces of a table that stay in the processor's cache; a GPU takes it whole."""
     return torch.split(rows, ROWS if rows.device.type == "cpu" else len(rows))
 

@@ -93,8 +93,8 @@ def _fit(workspace: Workspace, run_id: str) -> None:
         row.method,
         run=run,
         warm_start=warm,
-        complete=row.completion and row.completion["method"],
-        complete_params=row.completion and row.completion["params"],
+        complete=row.complete,
+        complete_params=row.complete_params,
         **row.params,
     )
     reporter.stage("Judging the workers")

@@ -94,6 +94,16 @@ class RunRow:
     completion: dict[str, Any] | None = None  # the method that fills in labels first, its params
 
     @property
+    def complete(self) -> str | None:
+        """The method that fills in missing labels first, if one does."""
+        return None if self.completion is None else str(self.completion["method"])
+
+    @property
+    def complete_params(self) -> dict[str, Any]:
+        """The settings of that method."""
+        return {} if self.completion is None else dict(self.completion["params"])
+
+    @property
     def active(self) -> bool:
         """Whether it waits or works."""
         return self.status in ("queued", "running")

@@ -253,8 +253,8 @@ class Workspace:
             device=row.device,
             excluded=row.excluded if excluded is None else excluded,
             warm_from=warm_from or row.warm_from,
-            complete=row.completion and row.completion["method"],
-            complete_params=row.completion and row.completion["params"],
+            complete=row.complete,
+            complete_params=row.complete_params,
         )
 
     def delete_run(self, run_id: str) -> None:

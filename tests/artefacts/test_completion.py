@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
@@ -76,7 +77,7 @@ def test_density_counts_a_pair_labelled_twice_once() -> None:
 def test_wrong_cells_are_a_bug_of_the_method() -> None:
     data = golden_crowd()
     shape = (data.n_items, data.n_workers)
-    good = {"label": np.zeros(shape, int), "probability": np.ones(shape)}
+    good: dict[str, Any] = {"label": np.zeros(shape, int), "probability": np.ones(shape)}
     for wrong in (
         {"label": np.zeros((1, 1), int)},
         {"label": np.full(shape, data.n_classes)},

@@ -1,0 +1,89 @@
+"""MMLC's Figure 2: accuracy where no item has more than so many labels."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import numpy as np
+
+from crowdcore.bench.accuracy import DataSet, score
+from crowdcore.bench.papers import Table, Told
+from crowdcore.bench.papers.mmlc import BASELINES, SEEDS, datasets, percent
+from crowdcore.registry import fit, methods
+
+METHODS = (*BASELINES, "max_mig", "conal", "crowdar", "mmlc_owf")
+
+NOTES = (
+    "Accuracy in percent on the labelled items: mean ± sample standard deviation over five draws, "
+    "default settings. Of items with more labels than the column says, as many were kept at "
+    "random; all methods get the same draws.",
+    "The paper shows this as a figure without numbers.",
+)
+
+
+def tables(folder: Path, told: Told) -> list[Table]:
+    """One table a data set, one column for each number of labels an item may have."""
+    return [_table(dataset, told) for dataset in datasets(folder)]
+
+
+def thinned(dataset: DataSet, most: int, seed: int) -> DataSet:
+    """Keep at most so many labels of each item, drawn at random."""
+    data = dataset.data
+    order = np.random.default_rng(seed).permutation(data.n_labels)
+    order = order[np.argsort(data.item[order], kind="stable")]
+    first = np.searchsorted(data.item[order], data.item[order])
+    keep = np.zeros(data.n_labels, bool)
+    keep[order] = np.arange(data.n_labels) - first < most
+    return replace(dataset, data=data.only(keep))
+
+
+def _table(dataset: DataSet, told: Told) -> Table:
+    levels = range(1, int(dataset.data.labels_per_item.max()) + 1)
+    drawn = {most: [thinned(dataset, most, seed) for seed in range(SEEDS)] for most in levels}
+    found: dict[str, list[list[float]]] = {}
+    for name in METHODS:
+        if name not in methods():
+            continue
+        for most in levels:
+            shares = [
+                score(fit(one.data, name, seed=seed), one.truth)
+                for seed, one in enumerate(drawn[most])
+            ]
+            found.setdefault(name, []).append(shares)
+            told(f"{name} on {dataset.name}, {most} labels")
+    rows = [[name, *map(percent, shares)] for name, shares in found.items()]
+    title = f"MMLC, Figure 2: {dataset.name}"
+    header = ["method", *map(str, levels)]
+    return Table(
+        title=title,
+        header=header,
+        rows=rows,
+        notes=NOTES,
+        figure=_figure(title, list(levels), found),
+    )
+
+
+def _figure(title: str, levels: list[int], found: dict[str, list[list[float]]]) -> Any:
+    """One line a method."""
+    import plotly.graph_objects as go
+
+    lines = [
+        go.Scatter(
+            x=levels,
+            y=[mean(shares) for shares in found[name]],
+            error_y={"type": "data", "array": [float(np.std(one, ddof=1)) for one in found[name]]},
+            name=name,
+        )
+        for name in found
+    ]
+    figure = go.Figure(lines)
+    figure.update_layout(
+        title=title,
+        xaxis={"title": "Most labels an item", "dtick": 1},
+        yaxis={"title": "Accuracy", "tickformat": ".0%"},
+        template="plotly_white",
+    )
+    return figure
