@@ -49,7 +49,8 @@ class CommonNoise(nn.Module):
         """Logits [n, K] of what `worker` [n] says, from a net's class probabilities [n, K]."""
         gate = self.gate(x, worker).unsqueeze(1)
         own = torch.einsum("nk,nkl->nl", shares, self.own.index_select(0, worker))
-        return gate * (shares @ self.common) + (1 - gate) * own
+        logits: Tensor = gate * (shares @ self.common) + (1 - gate) * own
+        return logits
 
     def distance(self) -> Tensor:
         """How far the workers' matrices are from the common one, added up."""
