@@ -267,7 +267,7 @@ def test_settings_are_read_by_their_type() -> None:
         (["run", "LABELS", "-m", "mv", "--device", "tpu"], "--device"),
         (["check", "FOLDER"], "cannot be read"),
         (["chek", "LABELS"], "Did you mean 'check'?"),
-        (["run", "LABELS", "-m", "qqqqq"], "There is no method 'qqqqq'. There are auto, "),
+        (["run", "LABELS", "-m", "qqqqq"], "There is no method 'qqqqq'. There are aali, "),
         (["run", "LABELS", "-m", "mv", "--out", "LABELS"], "is a file, not a folder"),
         (["simulate", "--out", "LABELS"], "is a file, not a folder"),
         (["simulate", "--out", "NEW", "--spammers", "2"], "--spammers"),

@@ -1,7 +1,8 @@
-"""Lessons: how a network over a whole crowd learns from some answers, and what it keeps."""
+"""Lessons: how networks over a whole crowd learn from some answers, and when they stop."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,18 +15,12 @@ from torch.nn.utils import clip_grad_norm_
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from crowdcore.engine.hetero import Network
+    from crowdcore.engine.hetero import Network, States
     from crowdcore.run import Run
 
+FOLDS = 5
 MANY = 500
-"""Of so many answers a fifth is held out; with fewer it would say little, and be missed."""
-
-HELD_OUT = 0.2
-NEWEST = 0.1
-"""How much the newest epoch counts in the running means of weights and losses."""
-
-SKIPPED = 0.1
-"""The share of epochs whose weights do not count where the weights of all others do."""
+"""Of so many answers one network holds out a fifth; fewer are all held out in turn."""
 
 LONGEST = 1.0
 """Gradients longer than this are shortened."""
@@ -56,11 +51,11 @@ class Student:
         self._weights = list(net.parameters())
         self.dtype = self._weights[0].dtype
         self._optimiser = torch.optim.Adam(self._weights, lr=lesson.rate, fused=True)
-        self._mean = [weight.detach().clone() for weight in self._weights]
-        self._kept = [weight.clone() for weight in self._mean]
+        self._kept = [weight.detach().clone() for weight in self._weights]
 
     def step(self) -> tuple[Tensor, Tensor]:
         """Learn once; returns the loss and the scores [n, K], both from before."""
+        self._before = [weight.detach().clone() for weight in self._weights]
         self._optimiser.zero_grad()
         scores, _ = self.net()
         loss = self.lesson.losses(scores, self._places).mean()
@@ -69,17 +64,17 @@ class Student:
         self._optimiser.step()
         return loss.detach(), scores.detach()
 
-    def remember(self, newest: float, better: Tensor) -> None:
-        """Let the mean of the weights run on, and keep it if this epoch is the best so far."""
-        for weight, mean, kept in zip(self._weights, self._mean, self._kept, strict=True):
-            mean.lerp_(weight.detach(), newest)
-            kept.copy_(torch.where(better, mean, kept))
+    def remember(self, better: Tensor) -> None:
+        """Keep the weights from before the last step, if they are better than those kept."""
+        for before, kept in zip(self._before, self._kept, strict=True):
+            kept.copy_(torch.where(better, before, kept))
 
-    def recall(self) -> None:
-        """Give the network the weights that were kept."""
+    def recall(self) -> Network:
+        """The network with the weights that were kept."""
         with torch.no_grad():
             for weight, kept in zip(self._weights, self._kept, strict=True):
                 weight.copy_(kept)
+        return self.net
 
 
 def learn(net: Network, lesson: Lesson, run: Run) -> Tensor:
@@ -92,33 +87,44 @@ def learn(net: Network, lesson: Lesson, run: Run) -> Tensor:
     return torch.stack(said)
 
 
-def learn_steadily(net: Network, lesson: Lesson, run: Run) -> None:
-    """Teach a network, and give it weights that no single epoch decides.
+def learn_and_stop(make: Callable[[], Network], lesson: Lesson, run: Run) -> list[Network]:
+    """Teach networks, and take them back to where the answers that they held out were likeliest.
 
-    Of many answers a fifth is held out: the running mean of the weights is kept where that fifth
-    was likeliest. Few answers are all learnt from: the mean over all epochs but the first is kept.
+    One network holds out a fifth of many answers. Of few answers a fifth says little: five
+    networks hold out a fifth each, and stop together where all answers are likeliest.
     """
-    held, learnt = split(len(lesson.rows), run.rng)
-    student, watched = Student(net, lesson, learnt), torch.tensor(held).to(lesson.rows.device)
-    mean = best = torch.full((), torch.inf, dtype=student.dtype, device=lesson.rows.device)
-    counted = 0
-    for epoch in run.loop(lesson.epochs, "Epochs"):
-        loss, scores = student.step()
-        run.log(loss=loss)
-        if len(held):
-            missed, newest = lesson.losses(scores, watched).mean(), max(NEWEST, 1 / (epoch + 1))
-            mean = missed if epoch == 0 else torch.lerp(mean, missed, newest)
-            student.remember(newest, mean < best)
-            best = torch.minimum(mean, best)
-            run.log(held_out=missed)
-        elif epoch + 1 > SKIPPED * lesson.epochs:
-            counted += 1
-            student.remember(1 / counted, torch.isinf(best))  # always
-    student.recall()
+    device, splits = lesson.rows.device, _splits(len(lesson.rows), run.rng)
+    students = [Student(make(), lesson, learnt) for learnt, _ in splits]
+    watched = [torch.tensor(held).to(device) for _, held in splits]
+    best = torch.full((), torch.inf, dtype=students[0].dtype, device=device)
+    for _ in run.loop(lesson.epochs, "Epochs"):
+        losses, missed = [], []
+        for student, places in zip(students, watched, strict=True):
+            run.check()
+            loss, scores = student.step()
+            losses.append(loss)
+            missed.append(lesson.losses(scores, places))
+        held_out = torch.cat(missed).mean()
+        for student in students:
+            student.remember(held_out < best)
+        best = torch.minimum(held_out, best)
+        run.log(loss=torch.stack(losses).mean(), held_out=held_out)
+    return [student.recall() for student in students]
 
 
-def split(n: int, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Places to hold out, and to learn from."""
-    order = rng.permutation(n)
-    held = int(HELD_OUT * n) if n >= MANY else 0
-    return np.sort(order[:held]), np.sort(order[held:])
+def answer(nets: Sequence[Network]) -> tuple[Tensor, Network, States]:
+    """The mean of what networks believe [n, K]; the one nearest to it, and its states."""
+    answers = [net() for net in nets]
+    beliefs = torch.stack([scores.softmax(1) for scores, _ in answers])
+    mean = beliefs.mean(0)
+    nearest = int((beliefs - mean).abs().sum((1, 2)).argmin()) if len(nets) > 1 else 0
+    return mean, nets[nearest], answers[nearest][1]
+
+
+def _splits(n: int, rng: np.random.Generator) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Places to learn from and to hold out, for each network; very few are used for both."""
+    everything = np.arange(n)
+    if n < FOLDS:
+        return [(everything, everything)]
+    folds = np.array_split(rng.permutation(n), FOLDS)
+    return [(np.setdiff1d(everything, fold), fold) for fold in folds[: 1 if n >= MANY else FOLDS]]

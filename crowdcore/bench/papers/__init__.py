@@ -13,9 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from crowdcore.data import DataError
-from crowdcore.io.atomic import atomic
-
 Told = Callable[[str], None]
 
 
@@ -46,6 +43,8 @@ def names() -> list[str]:
 
 def reproduce(name: str, folder: Path, told: Told, **options: Any) -> list[Table]:
     """Make a paper's tables again from the data sets in a folder; options of None are not set."""
+    from crowdcore.data import DataError
+
     if name not in names():
         raise DataError(f"There is no paper {name!r}", fix=f"There are: {', '.join(names())}.")
     module = importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
@@ -58,6 +57,9 @@ def reproduce(name: str, folder: Path, told: Told, **options: Any) -> list[Table
 
 def write_charts(tables: Sequence[Table], path: Path) -> None:
     """Write the figures of tables into one page that needs nothing from elsewhere."""
+    from crowdcore.data import DataError
+    from crowdcore.io.atomic import atomic
+
     figures = [table.figure for table in tables if table.figure is not None]
     if not figures:
         raise DataError("These tables come without charts", fix="Leave --chart out.")

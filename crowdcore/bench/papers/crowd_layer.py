@@ -145,7 +145,7 @@ def _line(title: str, found: Scores, paper: str) -> list[str]:
 
 
 def _digits(told: Told) -> Table:
-    """Pictures of digits that are at hand everywhere; every seed draws a crowd of its own."""
+    """Digits, which are at hand everywhere; every seed draws a crowd of its own."""
     rows = []
     crowds = {
         (redundancy, seed): digits(redundancy, seed)
@@ -166,7 +166,7 @@ def _digits(told: Told) -> Table:
         kind = f"{redundancy} label{'s' if redundancy > 1 else ''}"
         header += [f"test, {kind}", f"labelled, {kind}"]
     crowd = (
-        f"{DIGITS_LEARNT:,} pictures of 8 × 8 points to learn from, the other 797 to test on; "
+        f"{DIGITS_LEARNT:,} images of 64 points to learn from, the other 797 to test on; "
         f"{CROWD['workers']} simulated workers, a fifth of them spammers."
     )
     return Table(
@@ -175,17 +175,17 @@ def _digits(told: Told) -> Table:
 
 
 def digits(redundancy: int, seed: int) -> tuple[DataSet, Test]:
-    """Pictures of digits, labelled by a simulated crowd, and others to test on."""
+    """Digits that a simulated crowd labelled, and others to test on."""
     from sklearn.datasets import load_digits
 
-    images, truth = load_digits(return_X_y=True)
-    pictures = images.reshape(-1, 1, 8, 8).astype(np.float32)
+    points, truth = load_digits(return_X_y=True)
+    points = points.astype(np.float32)  # 64 an image
     order = np.random.default_rng(seed).permutation(len(truth))
     learn, test = order[:DIGITS_LEARNT], order[DIGITS_LEARNT:]
     crowd = simulate(truth=truth[learn], labels_per_item=redundancy, seed=seed, **CROWD)
-    data = replace(crowd.data, features=pictures[learn], feature_names=(), gold=None)
+    data = replace(crowd.data, features=points[learn], feature_names=(), gold=None)
     dataset = DataSet(name="digits", data=data, truth=crowd.truth, unlabelled=0)
-    return dataset, Test(features=pictures[test], truth=truth[test])
+    return dataset, Test(features=points[test], truth=truth[test])
 
 
 def _measure(row: Row, dataset: DataSet, test: Test, seed: int) -> Scores:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -60,8 +61,8 @@ class HgnnConfig(TruthConfig):
     rate: float = Field(0.01, gt=0, le=1, description="Learning rate of Adam.")
     selection: Literal["honest", "paper"] = Field(
         "honest",
-        description="Stop by held-out answers or, where these are few, average over epochs; or "
-        "keep what is said in each epoch, for choosing one by test answers as the paper did.",
+        description="Choose when to stop by answers that are held out; or learn from all of them, "
+        "and keep what is said in each epoch for choosing one by test answers, as the paper did.",
     )
 
 
@@ -142,37 +143,39 @@ def _learn(
         rate=cfg.rate,
     )
 
-    net = assembly.build(labels, graph, design, run.generator())
+    make = partial(assembly.build, labels, graph, design)
     said = None
     if cfg.selection == "paper":
-        said = lessons.learn(net, lesson, run)
+        nets = [make(run.generator())]
+        said = lessons.learn(nets[0], lesson, run)
     else:
-        lessons.learn_steadily(net, lesson, run)
+        nets = lessons.learn_and_stop(lambda: make(run.generator()), lesson, run)
     run.converged = None  # so many epochs, whatever comes of them
     with torch.no_grad():
-        scores, states = net()
-    artefacts = assembly.left_behind(labels, graph, design, net, states)
+        mean, typical, states = lessons.answer(nets)
+    artefacts = assembly.left_behind(labels, graph, design, typical, states)
     if said is not None:
         truth = said.new_zeros((cfg.epochs, labels.n_items)).index_copy(1, graph.items, said)
         artefacts["epochs"] = {"truth": truth}
-    even = scores.new_full((labels.n_items, labels.n_classes), 1 / labels.n_classes)
-    posterior = even.index_copy(0, graph.items, scores.softmax(1))
-    notes = (_note(cfg, len(items)),)
+    even = mean.new_full((labels.n_items, labels.n_classes), 1 / labels.n_classes)
+    posterior = even.index_copy(0, graph.items, mean)
+    notes = (_note(cfg, len(nets)),)
     return Estimate(posterior=posterior, artefacts=artefacts, notes=notes), posterior
 
 
-def _note(cfg: HgnnConfig, n_answers: int) -> str:
+def _note(cfg: HgnnConfig, n_networks: int) -> str:
     """Say what chose the epoch."""
-    from crowdcore.engine.lessons import MANY
-
     if cfg.selection == "paper":
         return (
             f"No epoch was chosen: these are the truths after all {cfg.epochs:,}. What was said in "
             "each epoch is kept; to choose one by test answers, as the paper did, leaks."
         )
-    if n_answers < MANY:
-        return "All answers were learnt from; the weights are the mean of nearly all epochs."
-    return "A fifth of these answers was held out to choose when to stop."
+    if n_networks > 1:
+        return (
+            f"The mean of {n_networks} networks: each held out a part of the answers, by which all "
+            "chose when to stop. Attention and embedding are those of the one nearest to the mean."
+        )
+    return "One network; at most a fifth of the answers was held out to choose when to stop."
 
 
 def _design(cfg: HgnnConfig) -> Design:
