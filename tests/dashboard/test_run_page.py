@@ -107,7 +107,9 @@ def test_labels_can_be_completed_first_by_any_method_of_that_role(
         expected.append({"method": name, "params": completer.config().model_dump(mode="json")})
     queued = home.runs(dataset.project_id)[::-1]
     assert [row.completion for row in queued] == expected
-    assert queued[0].title == f"Majority vote after {methods('complete')['g_mv'].title}"
+    assert (
+        queued[0].title == f"Majority vote after {next(iter(methods('complete').values())).title}"
+    )
 
 
 def test_choosing_a_family_and_a_method_changes_the_form_and_the_address(

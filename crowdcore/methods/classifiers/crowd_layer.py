@@ -39,7 +39,7 @@ class CrowdLayerConfig(ClassifierConfig):
     year=2018,
     paper="Rodrigues and Pereira, AAAI 2018, Deep learning from crowds",
     config=CrowdLayerConfig,
-    quick={"epochs": 30, "rate": 0.01, "held_out": 0.0, "dropout": 0.0},
+    quick={"epochs": 100, "held_out": 0.0, "dropout": 0.0},
 )
 def crowd_layer(labels: Labels, cfg: CrowdLayerConfig, run: Run) -> Estimate:
     """Train a classifier of items from all labels, through a layer that imitates each worker."""
