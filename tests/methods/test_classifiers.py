@@ -20,7 +20,7 @@ from tests.featured import featured_crowd, labelled_part
 
 OURS = ["crowd_layer", "dl_dn", "dl_ds", "dl_em", "dl_mv", "dl_true", "dl_wdn"]
 BLIND = [name for name in OURS if name != "dl_true"]
-SMALL = {"hidden": 8, "epochs": 20}
+SMALL = {"hidden": 8, "epochs": 20, "rate": 0.01}
 """A net too small to learn errors by heart."""
 
 LABELLED = 200
@@ -133,7 +133,7 @@ def test_pictures_are_classified_too(name: str) -> None:
     assert data.features is not None
     pictures = data.features.reshape(-1, 1, 4, 4)
     seen = dataclasses.replace(data, features=pictures, feature_names=())
-    quick = {**get_method(name).quick, "epochs": 15, "hidden": 16}
+    quick = {**get_method(name).quick, "epochs": 15, "rate": 0.01, "hidden": 16}
     result = fit(seen, name, **quick)
     assert right_beyond_the_labels(result) > 0.5
     classifier = Classifier.of(result)

@@ -57,8 +57,7 @@ NOTES = (
 )
 LABELME_NOTE = (
     "The paper had 8,192 numbers an image and ten variations of each image to learn from; here "
-    "are 512 numbers and one. It trained for 50 epochs, here held-out items choose how many: a "
-    "net on majority votes learns fewer of their errors by heart then."
+    "are 512 numbers and one. It trained for 50 epochs; here held-out items choose how many."
 )
 
 
