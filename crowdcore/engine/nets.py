@@ -109,8 +109,11 @@ def build(description: dict[str, Any]) -> Net:
     if description["kind"] == "convolution":
         before, height, across = description["shape"]
         for channels in description["channels"]:
-            layers += [nn.Conv2d(before, channels, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)]
-            before, height, across = channels, height // 2, across // 2
+            layers += [nn.Conv2d(before, channels, 3, padding=1), nn.ReLU()]
+            if min(height, across) > 1:  # what is one pixel wide cannot be halved
+                layers.append(nn.MaxPool2d(2))
+                height, across = height // 2, across // 2
+            before = channels
         layers += [nn.AdaptiveMaxPool2d(POOLED), nn.Flatten()]
         width = before * POOLED * POOLED
     elif len(description["shape"]) == IMAGE:  # linear in the pixels

@@ -132,5 +132,7 @@ def test_pictures_get_convolutions_and_tables_do_not() -> None:
     picture = nets.build(nets.describe((3, 20, 20), 4, hidden=(8,), dropout=0.5))
     assert any(isinstance(part, nn.Conv2d) for part in picture.modules())
     assert nets.in_parts(picture, torch.zeros(5, 3, 20, 20), at_once=2).shape == (5, 4)
+    tiny = nets.build(nets.describe((1, 2, 3), 4))
+    assert tiny(torch.zeros(2, 1, 2, 3)).shape == (2, 4)
     line = nets.build(nets.describe((6,), 4, hidden=()))
     assert [len(part) for part in line.parameters()] == [4, 4]
