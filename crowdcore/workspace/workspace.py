@@ -7,13 +7,12 @@ import shutil
 import sqlite3
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from crowdcore.data import CrowdData, DataError, Floats
-from crowdcore.run import Device
-from crowdcore.workspace import datafiles, folders, resultfiles, runs, trash
+from crowdcore.workspace import datafiles, folders, resultfiles, runs, trash, wishes
 from crowdcore.workspace.catalogue import Catalogue, checked_id, insert, new_id, now
 from crowdcore.workspace.rows import Dataset, Project, RunRow
 
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from crowdcore.result import Beliefs, Result
 
 LONGEST_NAME = 200
-LARGEST_SEED = 2**63 - 1
 
 
 class Workspace:
@@ -160,11 +158,7 @@ class Workspace:
 
     def unmet(self, dataset_id: str, method: str | Method) -> list[str]:
         """Say in sentences why a method does not fit a data set, without reading it."""
-        from crowdcore.registry import get_method
-
-        found = get_method(method) if isinstance(method, str) else method
-        # A data set's row has every fact that needs are about, under the same names.
-        return found.needs.unmet(cast("CrowdData", self.dataset(dataset_id)))
+        return wishes.unmet(self.dataset(dataset_id), method)
 
     def queue(
         self,
@@ -183,43 +177,20 @@ class Workspace:
 
         `complete` names a method that fills in missing labels first.
         """
-        from crowdcore.registry import get_method
-
-        dataset, found = self.dataset(dataset_id), get_method(method)
-        config = found.configure(dict(params or {}))
-        # As in `unmet`, a data set's row has every fact that the checks are about.
-        found.check(config, cast("CrowdData", dataset), completed=complete is not None)
-        if device not in get_args(Device):
-            raise DataError(f"There is no device {device!r}; choose {', '.join(get_args(Device))}")
-        if not 0 <= seed <= LARGEST_SEED:
-            raise DataError(f"The seed is a whole number from 0 to 2^63 - 1, not {seed}")
-        excluded = self._checked_workers(dataset.id, excluded)
+        dataset = self.dataset(dataset_id)
         if warm_from is not None:
             self._checked_start(warm_from, dataset.project_id)
-        title, completion = found.title, None
-        if complete is not None:
-            completer = get_method(complete, "complete")
-            if unmet := self.unmet(dataset_id, completer):
-                raise DataError(f"{completer.title} cannot run on these data. {' '.join(unmet)}")
-            settings = completer.configure(dict(complete_params or {})).model_dump(mode="json")
-            completion = {"method": completer.id, "params": settings}
-            title = f"{found.title} after {completer.title}"
-        run_id = runs.add(
-            self.catalogue,
-            self.root,
-            {
-                "project_id": dataset.project_id,
-                "dataset_id": dataset.id,
-                "method": found.id,
-                "title": title,
-                "params": json.dumps(config.model_dump(mode="json")),
-                "seed": int(seed),
-                "device": device,
-                "excluded": json.dumps(excluded),
-                "warm_from": warm_from,
-                "completion": None if completion is None else json.dumps(completion),
-            },
+        values = wishes.checked(
+            dataset,
+            method,
+            params=params or {},
+            seed=seed,
+            device=device,
+            excluded=self._checked_workers(dataset.id, excluded),
+            complete=complete,
+            complete_params=complete_params or {},
         )
+        run_id = runs.add(self.catalogue, self.root, {**values, "warm_from": warm_from})
         return self.run(run_id)
 
     def runs(self, project_id: str) -> list[RunRow]:
@@ -349,26 +320,7 @@ class Workspace:
 
     def _save_member(self, whole: RunRow, member: Result) -> None:
         """Save a part of a result as a run of its own, as if it had been queued alone."""
-        facts = member.provenance
-        run_id = runs.add(
-            self.catalogue,
-            self.root,
-            {
-                "project_id": whole.project_id,
-                "dataset_id": whole.dataset_id,
-                "method": facts.method,
-                "title": facts.title,
-                "params": json.dumps(facts.params),
-                "seed": facts.seed,
-                "device": whole.device,
-                "excluded": json.dumps(whole.excluded),
-                "warm_from": whole.warm_from,
-                "member_of": whole.id,
-                "status": "lost",  # until its result is there
-                "error": "The pool that this run is a part of ended before it was saved.",
-                "started": now(),
-            },
-        )
+        run_id = runs.add(self.catalogue, self.root, wishes.of_member(whole, member))
         self.save_result(run_id, member)
 
     def _checked_start(self, run_id: str, project_id: str) -> None:
