@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
@@ -67,11 +68,15 @@ def _csv(table: Any, sink: BinaryIO) -> None:
     import pyarrow.csv
 
     names = table.column_names
-    quoted = ",".join('"' + name.replace('"', '""') + '"' for name in names)
-    sink.write(quoted.encode() + b"\n")  # pyarrow does not double the quotes of a header
+    sink.write(csv_header(names))
     options = pyarrow.csv.WriteOptions(include_header=False)
     plain = table.rename_columns([str(place) for place in range(len(names))])
     pyarrow.csv.write_csv(plain, sink, options)
+
+
+def csv_header(names: Sequence[str]) -> bytes:
+    """The first line of a CSV file; pyarrow does not double the quotes of a header."""
+    return ",".join('"' + name.replace('"', '""') + '"' for name in names).encode() + b"\n"
 
 
 def _jsonl(frame: pd.DataFrame, sink: BinaryIO) -> None:
@@ -102,9 +107,9 @@ def _defused(table: Any) -> Any:
     import pyarrow as pa
 
     columns = [
-        _defuse(column) if _is_text(column.type) else column for column in table.itercolumns()
+        defuse(column) if _is_text(column.type) else column for column in table.itercolumns()
     ]
-    names = _defuse(pa.chunked_array([pa.array(table.column_names, pa.string())])).to_pylist()
+    names = defuse(pa.chunked_array([pa.array(table.column_names, pa.string())])).to_pylist()
     return pa.Table.from_arrays(columns, names=names)
 
 
@@ -114,7 +119,8 @@ def _is_text(kind: Any) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def _defuse(texts: Any) -> Any:
+def defuse(texts: Any) -> Any:
+    """Put ' before every text that a spreadsheet would take for a formula."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
