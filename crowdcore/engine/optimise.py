@@ -1,4 +1,4 @@
-"""Minimise a smooth function of very many numbers, by L-BFGS."""
+"""Minimise a smooth function of very many numbers: by L-BFGS, or down the gradient."""
 
 from __future__ import annotations
 
@@ -17,11 +17,14 @@ ENOUGH = 1e-4
 SHORTER = 0.3
 """How much shorter the next try is after a step that was not taken."""
 
+Function = Callable[["Tensor"], tuple["Tensor", "Tensor"]]
+"""Gives its value and its gradient [P] at a point [P]."""
+
 Pair = tuple["Tensor", "Tensor", "Tensor"]  # step, change of the gradient, 1 / their product
 
 
 def descend(
-    function: Callable[[Tensor], tuple[Tensor, Tensor]],
+    function: Function,
     point: Tensor,
     *,
     steps: int,
@@ -30,10 +33,9 @@ def descend(
 ) -> tuple[Tensor, Tensor]:
     """Return a lower point [P] and its value, after `steps` calls of the function and one.
 
-    The function gives its value and its gradient [P]; `curvature` [P] > 0 is a guess of its
-    second derivatives, which sets the scale of the first steps. A step that gains too little
-    is not taken, and the next is shorter. No number is read on the host, so that a GPU is
-    never waited for.
+    `curvature` [P] > 0 is a guess of the function's second derivatives, which sets the scale
+    of the first steps. A step that gains too little is not taken, and the next is shorter. No
+    number is read on the host, so that a GPU is never waited for.
     """
     value, slope = function(point)
     pairs: deque[Pair] = deque(maxlen=memory)
@@ -56,6 +58,15 @@ def descend(
         point = point - step
         value = torch.where(taken, trial_value, value)
         slope = torch.where(taken, trial_slope, slope)
+    return point, value
+
+
+def slide(function: Function, point: Tensor, *, steps: int, rate: float) -> tuple[Tensor, Tensor]:
+    """Return the point [P] after plain steps down the gradient, and its value."""
+    value, slope = function(point)
+    for _ in range(steps):
+        point = point - rate * slope
+        value, slope = function(point)
     return point, value
 
 

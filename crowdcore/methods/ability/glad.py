@@ -23,9 +23,19 @@ class GladConfig(GoldConfig):
         "published. Moving: nothing holds them, as in the code behind many published tables, "
         "whose prior moves along with them.",
     )
+    start: Literal["alike", "drawn"] = Field(
+        "alike",
+        description="Begin with workers and items that are all alike, or with numbers between 0 "
+        "and 1 that the seed draws.",
+    )
     max_iter: int = Field(100, ge=1, le=10_000, description="Most EM iterations.")
-    m_steps: int = Field(
-        15, ge=1, le=1000, description="Steps of the optimiser in each M step (L-BFGS)."
+    m_steps: int = Field(15, ge=1, le=1000, description="Steps of the optimiser in each M step.")
+    rate: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="Learning rate of the M step, if it is to go down the gradient in plain "
+        "steps. 0 lets L-BFGS choose the steps.",
     )
     tol: float = Field(
         1e-5, ge=0, le=1, description="Stop when the M step's goal changes by a smaller share."
@@ -48,14 +58,19 @@ def glad(labels: Labels, cfg: GladConfig, run: Run) -> Estimate:
     cells = Cells(labels)
     size = labels.n_workers + labels.n_items
     point = torch.full((size,), difficulty.MEAN, dtype=labels.dtype, device=labels.device)
+    if cfg.start == "drawn":
+        point.uniform_(generator=run.generator())
     if labels.warm is None:
         cell, rest = difficulty.e_step(cells, point)
     else:
         cell = cells.pick(labels.warm).unsqueeze(1)
     for _ in run.loop(cfg.max_iter, "EM"):
         goal = difficulty.Goal(cells, cell, 1.0 if cfg.prior == "fixed" else 0.0)
-        curvature = goal.curvature(point)
-        point, value = optimise.descend(goal, point, steps=cfg.m_steps, curvature=curvature)
+        if cfg.rate > 0:
+            point, value = optimise.slide(goal, point, steps=cfg.m_steps, rate=cfg.rate)
+        else:
+            curvature = goal.curvature(point)
+            point, value = optimise.descend(goal, point, steps=cfg.m_steps, curvature=curvature)
         cell, rest = difficulty.e_step(cells, point)
         run.log(goal=value / labels.n_labels)
         if run.plateaued("goal", cfg.tol, relative=True):
