@@ -54,7 +54,7 @@ class GoldConfig(TruthConfig):
     )
 
 
-class LearningConfig(TruthConfig):
+class LearningConfig(Config):
     """Settings of a method that trains a network by mini-batches."""
 
     epochs: int = Field(100, ge=1, le=20_000, description="Most passes over what is learnt from.")
@@ -73,7 +73,7 @@ class LearningConfig(TruthConfig):
     )
 
 
-class ClassifierConfig(LearningConfig):
+class ClassifierConfig(LearningConfig, TruthConfig):
     """Settings of a method that trains a net from the items' features to their classes."""
 
     hidden: int = Field(

@@ -34,6 +34,17 @@ class Items:
         """The shape of one item's features."""
         return tuple(self.x.shape[1:])
 
+    def told(self, labels: Labels) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+        """The items of which features or labels tell anything, and a note about the others."""
+        features = labels.data.features
+        if self.origin == "features" and features is not None:
+            known = ~np.isnan(features.reshape(len(features), -1)).any(1)
+        else:
+            known = labels.data.labels_per_item > 0
+        bare = int(np.count_nonzero(~known))
+        note = f"{bare:,} items of which nothing is known were not completed."
+        return np.flatnonzero(known), (note,) if bare else ()
+
 
 def known_items(labels: Labels, seed: int) -> Items:
     """The features of the items; made from the labels where the data bring none."""

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from crowdcore.artefacts import classifier, spectral
 from crowdcore.data import DataError
-from crowdcore.method import ExpertsConfig, method
+from crowdcore.method import ExpertsConfig, TruthConfig, method
 from crowdcore.result import Estimate
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ FACTORS = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0)
 """Bandwidths to try on labels that were held out, in terms of Scott's."""
 
 
-class OracleConfig(ExpertsConfig):
+class OracleConfig(ExpertsConfig, TruthConfig):
     """Settings of MMLC-owf."""
 
     centre: Centre = Field(
