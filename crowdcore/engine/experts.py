@@ -12,7 +12,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy, nll_loss
 
 from crowdcore.engine import nets
-from crowdcore.engine.items import Items, known_items
+from crowdcore.engine.items import Items, views_of
 from crowdcore.engine.mixture import Mixture, Parallel, average
 from crowdcore.engine.train import Learner, Split, Training, Triples, hold_out
 
@@ -153,7 +153,7 @@ def train_experts(
     """
     said = Triples.of(labels)
     split = hold_out(labels, np.arange(labels.n_labels), cfg.held_out, run)
-    views = _views(labels, split, cfg, run)
+    views = views_of(labels, split, cfg, run)
     shape = architecture(cfg.architecture, labels.n_workers)
     description = nets.describe(
         views[0].shape,
@@ -191,22 +191,6 @@ def train_experts(
     model = Training(labels=labels, run=run, cfg=cfg).learn(split, build).module
     assert isinstance(model, Imitation)
     return known(model, views[0])
-
-
-def _views(labels: Labels, split: Split, cfg: ExpertsConfig, run: Run) -> list[Items]:
-    """What is known of the items in each training; the last is for good.
-
-    Features that are made from labels must not give away the labels that are held out.
-    """
-    items = known_items(labels, run.seed)
-    if items.origin == "features" or not len(split.watch):
-        return [items]
-    data = labels.data
-    order = np.lexsort((data.label, data.worker, data.item))  # of the rows, as in Triples
-    learnt = np.zeros(data.n_labels, bool)
-    learnt[order[split.learn.cpu().numpy()]] = True
-    fewer = known_items(type(labels)(data.only(learnt), labels.device), run.seed)
-    return [fewer, items] if cfg.refit else [fewer]
 
 
 def bound(

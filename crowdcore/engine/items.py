@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from crowdcore.artefacts.spectral import Origin
+    from crowdcore.engine.train import Split
     from crowdcore.labels import Labels
+    from crowdcore.method import LearningConfig
+    from crowdcore.run import Run
 
 MOST_COMPONENTS = 32
 """Directions that are kept of who said what of an item."""
@@ -58,6 +61,22 @@ def known_items(labels: Labels, seed: int) -> Items:
     bare = int(np.isnan(given).reshape(len(given), -1).any(1).sum())
     note = f"{bare:,} items have no features; they were given average ones."
     return _standardised(labels, given, "features", (note,) if bare else ())
+
+
+def views_of(labels: Labels, split: Split, cfg: LearningConfig, run: Run) -> list[Items]:
+    """What is known of the items in each training; the last is for good.
+
+    Features that are made from labels must not give away the labels that are held out.
+    """
+    items = known_items(labels, run.seed)
+    if items.origin == "features" or not len(split.watch):
+        return [items]
+    data = labels.data
+    order = np.lexsort((data.label, data.worker, data.item))  # of the rows, as in Triples
+    learnt = np.zeros(data.n_labels, bool)
+    learnt[order[split.learn.cpu().numpy()]] = True
+    fewer = known_items(type(labels)(data.only(learnt), labels.device), run.seed)
+    return [fewer, items] if cfg.refit else [fewer]
 
 
 def _standardised(
