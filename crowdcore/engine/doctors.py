@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 
     from crowdcore.engine.classifiers import ItemClassifier
 
+MOST_KEPT = 64_000_000
+"""Most numbers (label × head) that are kept: 256 MB in float32."""
+
+ROWS = 4096
+"""Labels that all heads are asked about together."""
+
 SHARES_RATE = 0.03
 """The learning rate of the shares: a number a worker may move faster than a net."""
 
@@ -49,20 +55,14 @@ def learn_shares(classifier: ItemClassifier, net: nets.Net, split: Split) -> net
     labels, said = classifier.labels, Triples.of(classifier.labels)
     if labels.n_workers == 1:
         return net  # there are no others
-    hidden = nets.in_parts(net.trunk, classifier.items.x)  # [N, H]
     heads = _heads(net.requires_grad_(requires_grad=False))
+    foretold = _Foretold(heads, nets.in_parts(net.trunk, classifier.items.x), said)
 
     def build() -> Learner:
         heads.share = nn.Parameter(torch.zeros_like(heads.share))
 
         def loss(rows: Tensor) -> Tensor:
-            item, worker, given = (
-                codes.index_select(0, rows) for codes in (said.item, said.worker, said.given)
-            )
-            parts = heads.every(hidden.index_select(0, item))
-            asked = given.reshape(1, -1, 1)
-            said_so = [part.gather(2, asked.expand(len(part), -1, 1)) for part in parts]
-            thought = torch.cat(said_so).squeeze(2)  # [W, b]
+            worker, thought = said.worker.index_select(0, rows), foretold(rows)  # [b], [W, b]
             # Nobody has a say in telling what they said themselves.
             own = torch.full_like(worker, -torch.inf, dtype=thought.dtype).unsqueeze(0)
             shares = heads.share.unsqueeze(1).expand_as(thought)
@@ -73,6 +73,30 @@ def learn_shares(classifier: ItemClassifier, net: nets.Net, split: Split) -> net
 
     quick = classifier.cfg.model_copy(update={"rate": SHARES_RATE, "decay": 0.0})
     return replace(classifier, cfg=quick).learn(split, build, "Shares")
+
+
+class _Foretold:
+    """How likely every head thinks some labels are, in logarithms; the heads learn no more.
+
+    What is asked again every epoch is kept, where memory allows it.
+    """
+
+    def __init__(self, heads: nets.Heads, hidden: Tensor, said: Triples) -> None:
+        self._heads, self._hidden, self._said = heads, hidden, said
+        self._kept: Tensor | None = None  # [L, W]
+        n_labels = len(said.item)
+        if n_labels * len(heads.share) <= MOST_KEPT:
+            rows = torch.arange(n_labels, device=hidden.device)
+            self._kept = torch.cat([self(part).T for part in torch.split(rows, ROWS)])
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        """Ask about the labels at these rows [b] -> [W, b]."""
+        if self._kept is not None:
+            return self._kept.index_select(0, rows).T
+        item, given = (one.index_select(0, rows) for one in (self._said.item, self._said.given))
+        asked = given.reshape(1, -1, 1)
+        parts = self._heads.every(self._hidden.index_select(0, item))
+        return torch.cat([part.gather(2, asked.expand(len(part), -1, 1)) for part in parts])[..., 0]
 
 
 def _heads(net: nets.Net) -> nets.Heads:

@@ -145,7 +145,8 @@ class Training:
 
     def _optimiser(self, learner: Learner) -> torch.optim.Optimizer:
         weights = [one for one in learner.module.parameters() if one.requires_grad]
-        return torch.optim.AdamW(weights, lr=self.cfg.rate, weight_decay=self.cfg.decay)
+        rate, decay = self.cfg.rate, self.cfg.decay
+        return torch.optim.AdamW(weights, lr=rate, weight_decay=decay, fused=True)
 
     def _epoch(self, learner: Learner, rows: Tensor, optimiser: torch.optim.Optimizer) -> Tensor:
         """Go once over the rows in random order; returns the mean loss."""

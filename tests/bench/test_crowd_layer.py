@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from crowdcore.bench.papers import crowd_layer, reproduce
-from crowdcore.bench.papers.crowd_layer import Row, digits, taking_part
+from crowdcore.bench.papers.crowd_layer import digits, taking_part
+from crowdcore.bench.rows import Row
 from crowdcore.data import DataError
 from crowdcore.registry import get_method, methods
 from tests.featured import featured_crowd

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from crowdcore.bench.papers import difficulty, reproduce
+from crowdcore.bench.papers import difficulty, reproduce, write_charts
 from crowdcore.bench.papers.difficulty import digit_crowd, gaussian_crowd
 
 
@@ -65,3 +65,7 @@ def test_the_tables_have_the_papers_numbers_beside_ours(
     assert errors["Adaptive"] < errors["Original EM"] < errors["Fixed"]
     assert [row[0] for row in digits.rows][:3] == ["Majority vote", "Original EM", "No difficulty"]
     assert len(told) == 11
+    assert "at most 0." in accuracy.notes[0]
+    page = tmp_path / "chart.html"
+    write_charts([accuracy, truths, expertise, digits], page)
+    assert "Vote shares" in page.read_text(encoding="utf-8")

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from crowdcore.bench import papers
 from crowdcore.bench.accuracy import DataSet
 from crowdcore.bench.papers import mmlc, mmlc_redundancy
+from crowdcore.bench.rows import Row
 from crowdcore.cli import app
 from crowdcore.data import DataError
 from crowdcore.registry import fit, get_method
@@ -36,7 +37,9 @@ def dataset(monkeypatch: pytest.MonkeyPatch) -> DataSet:
 def test_the_table_has_all_oracles_and_a_bound_that_is_called_one(
     dataset: DataSet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mmlc, "others", lambda: [get_method("mv")])
+    monkeypatch.setattr(
+        mmlc, "others", lambda: [Row(title="mv", method=get_method("mv"), params={})]
+    )
     (table,) = papers.reproduce("mmlc", Path(), lambda _: None)
     rows = {row[0]: row for row in table.rows}
     assert next(iter(rows)) == "mv"
@@ -47,10 +50,10 @@ def test_the_table_has_all_oracles_and_a_bound_that_is_called_one(
 
 
 def test_every_classifier_that_needs_no_gold_takes_part() -> None:
-    names = [method.id for method in mmlc.others()]
-    assert names[:4] == ["mv", "ds", "fds", "hds"]
-    assert "crowd_layer" in names
-    assert "dl_true" not in names
+    titles = [row.title for row in mmlc.others()]
+    assert titles[:4] == ["mv", "ds", "fds", "hds"]
+    assert {"crowd_layer mw", "unionnet b", "raykar_em", "fixed_difficulty_em"} <= set(titles)
+    assert "dl_true" not in titles
 
 
 def test_a_folder_without_the_sets_is_a_sentence(tmp_path: Path) -> None:

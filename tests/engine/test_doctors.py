@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 import torch
 
-from crowdcore.engine import nets
+from crowdcore.engine import doctors, nets
 from crowdcore.engine.classifiers import ItemClassifier
 from crowdcore.engine.doctors import learn_heads, learn_shares
 from crowdcore.labels import Labels
@@ -75,3 +76,15 @@ def test_nothing_but_the_shares_is_changed() -> None:
     after = learn_shares(classifier, net, split).state_dict()
     changed = [name for name, one in after.items() if not torch.equal(one, before[name])]
     assert changed == ["head.share"]
+
+
+def test_shares_are_the_same_whether_answers_are_kept_or_asked_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = []
+    for most in (doctors.MOST_KEPT, 0):
+        monkeypatch.setattr(doctors, "MOST_KEPT", most)
+        classifier = classifier_of()
+        found.append(heads_of(learn_shares(classifier, *learn_heads(classifier))).share.detach())
+    assert found[0].any()
+    torch.testing.assert_close(*found)

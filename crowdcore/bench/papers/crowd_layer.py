@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import mean, stdev
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from crowdcore.artefacts.classifier import Classifier
 from crowdcore.bench.accuracy import ELSEWHERE, DataSet, load, score
 from crowdcore.bench.papers import Table, Told
+from crowdcore.bench.rows import Row, rows_of
 from crowdcore.data import DataError
-from crowdcore.method import Method
-from crowdcore.registry import methods
 from crowdcore.simulation import simulate
 
 SEEDS = 5
@@ -61,15 +60,6 @@ LABELME_NOTE = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Row:
-    """A method as it takes part."""
-
-    title: str
-    method: Method
-    params: dict[str, Any]
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Test:
     """Features of items that nobody labelled, and their classes."""
@@ -101,15 +91,7 @@ def tables(folder: Path, told: Told) -> list[Table]:
 
 def taking_part() -> Iterator[Row]:
     """Every method of the family; the crowd layer once with each of its layers."""
-    for method in methods().values():
-        if method.family != FAMILY:
-            continue
-        layer = method.config.model_fields.get("layer")
-        if layer is None:
-            yield Row(title=method.id, method=method, params={})
-            continue
-        for kind in get_args(layer.annotation):
-            yield Row(title=f"{method.id} {kind}", method=method, params={"layer": kind})
+    return rows_of([FAMILY])
 
 
 def read_test(folder: Path, classes: tuple[str, ...]) -> Test:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdcore.artefacts.classifier import Classifier
+from crowdcore.bench.charts import against_true
 from crowdcore.bench.papers import Table, Told
 from crowdcore.data import CrowdData, Floats
 from crowdcore.method import JointConfig, Method
@@ -200,6 +201,8 @@ def _gaussian_tables(told: Told) -> list[Table]:
         if column is not None:
             estimates[title] = np.stack([_expertise(one) for _, one in scored["other labels"]])
         told(f"{title} on Gaussians")
+    apart = max(abs(float(ours) - float(paper)) for _, paper, ours, *_ in accuracy if paper)
+    near = f"On the paper's draw, ours are at most {apart:.1f} from the paper's."
     best = [_spread([_bayes(one) for one in crowds]) for crowds in groups.values()]
     accuracy.append(["best possible rule", "", *best])
     return [
@@ -207,7 +210,7 @@ def _gaussian_tables(told: Told) -> list[Table]:
             title="Difficulty EM, Table 1: test accuracy of the classifier, two Gaussians (%)",
             header=["method", "paper", *groups],
             rows=accuracy,
-            notes=GAUSSIAN_NOTES,
+            notes=(near, *GAUSSIAN_NOTES),
         ),
         Table(
             title="Difficulty EM, Figure 2: estimated truths of the labelled points (%)",
@@ -226,11 +229,13 @@ def _expertise_table(estimates: dict[str, Floats]) -> Table:
         pairs = [true[:, expert], *(one.mean(0)[:, expert] for one in estimates.values())]
         rows.append([str(expert + 1), *(f"{a:.2f} / {b:.2f}" for a, b in pairs)])
     away = [f"{np.abs(one - true).mean():.3f}" for one in estimates.values()]
+    title = "Difficulty EM, Figure 3: estimated expertise, sensitivity / specificity"
     return Table(
-        title="Difficulty EM, Figure 3: estimated expertise, sensitivity / specificity",
+        title=title,
         header=["expert", "true", *estimates],
         rows=[*rows, ["mean error", "", *away]],
         notes=EXPERTISE_NOTES,
+        figure=against_true(title, true, estimates),
     )
 
 
