@@ -17,14 +17,16 @@ class CrowdLayer(nn.Module):
     """One map for each worker, from class probabilities [n, K] to logits of the label [n, K].
 
     All begin as the identity. The weights hold the change from it, so that weight decay draws
-    workers back to it. One gain for all workers spares each from learning alone that logits must
+    workers back to it. A gain for all workers spares each from learning alone that logits must
     be larger than probabilities; being a single number, it cannot mix up the classes.
     """
 
-    def __init__(self, kind: Kind, workers: int, classes: int, pace: float = 1.0) -> None:
+    def __init__(
+        self, kind: Kind, workers: int, classes: int, *, pace: float = 1.0, gain: bool = True
+    ) -> None:
         super().__init__()
         self.pace = pace
-        self.gain = nn.Parameter(torch.zeros(()))
+        self.gain = nn.Parameter(torch.zeros(())) if gain else None
         shape = (workers, classes, classes) if kind == "mw" else (workers, classes)
         self.matrix = nn.Parameter(torch.zeros(shape)) if kind == "mw" else None  # [W, true, given]
         self.scale = nn.Parameter(torch.zeros(shape)) if kind in ("vw", "vw+b") else None
@@ -33,7 +35,7 @@ class CrowdLayer(nn.Module):
     def forward(self, shares: Tensor, worker: Tensor) -> Tensor:
         """Logits of what `worker` [n] says of items with these class probabilities [n, K]."""
         quick = self.pace * shares
-        logits = shares + quick * self.gain
+        logits = shares if self.gain is None else shares + quick * self.gain
         if self.matrix is not None:
             matrix = self.matrix.index_select(0, worker)
             logits = logits + torch.einsum("nk,nkl->nl", quick, matrix)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from crowdcore.bench.papers import crowd_layer, reproduce
-from crowdcore.bench.papers.crowd_layer import digits, taking_part
+from crowdcore.bench.papers.crowd_layer import PUBLISHED, digits, taking_part
 from crowdcore.bench.rows import Row
 from crowdcore.data import DataError
 from crowdcore.registry import get_method, methods
@@ -63,6 +63,8 @@ def test_classifiers_are_scored_on_items_without_labels(folder: Path) -> None:
     rows = {row[0]: dict(zip(real.header, row, strict=True)) for row in real.rows}
     assert rows["dl_mv"]["paper"] == "76.74 ± 1.21"
     assert 60 < float(rows["dl_mv"]["test"].split(" ± ")[0]) <= 100
+    assert 60 < float(rows["dl_mv"]["as published"].split(" ± ")[0]) <= 100
+    assert rows["aali"]["as published"] == "–"  # the paper does not have it
     assert rows["dl_true"]["labelled"] == "–"  # it was told these answers
     assert rows["aali"]["test"] == "–"  # it leaves no classifier
     assert rows["aali"]["labelled"] != "–"
@@ -77,6 +79,12 @@ def test_the_whole_family_takes_part_and_every_layer() -> None:
     assert [title for title in titles if title.startswith("crowd_layer")] == [
         "crowd_layer vw", "crowd_layer vb", "crowd_layer vw+b", "crowd_layer mw",
     ]  # fmt: skip
+
+
+def test_a_method_is_trained_as_published_where_it_can_be() -> None:
+    layer = get_method("crowd_layer").configure(PUBLISHED)
+    assert not layer.model_dump()["gain"]
+    assert PUBLISHED.keys() - get_method("dl_mv").config.model_fields.keys() == {"pace", "gain"}
 
 
 def test_digits_carry_no_gold_and_tests_are_others() -> None:

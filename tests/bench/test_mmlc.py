@@ -30,7 +30,8 @@ def dataset(monkeypatch: pytest.MonkeyPatch) -> DataSet:
     for module in (mmlc, mmlc_redundancy):
         monkeypatch.setattr(module, "datasets", lambda _: [small])
         monkeypatch.setattr(module, "fit", quickly)
-        monkeypatch.setattr(module, "SEEDS", 2)
+    monkeypatch.setattr(mmlc, "SEEDS", 2)
+    monkeypatch.setattr(mmlc_redundancy, "DRAWS", 2)
     return small
 
 
@@ -68,6 +69,13 @@ def test_thinning_keeps_at_most_so_many_labels_of_every_item(dataset: DataSet) -
         np.testing.assert_array_equal(after, np.minimum(before, most))
     one, two = (mmlc_redundancy.thinned(dataset, 1, seed).data for seed in (0, 1))
     assert not np.array_equal(one.worker, two.worker)
+
+
+def test_levels_begin_with_one_label_and_end_with_all() -> None:
+    assert mmlc_redundancy.levels(1) == [1]
+    assert mmlc_redundancy.levels(3) == [1, 2, 3]
+    assert mmlc_redundancy.levels(4) == [1, 2, 3, 4]
+    assert mmlc_redundancy.levels(7) == [1, 2, 3, 5, 7]
 
 
 def test_redundancy_can_be_drawn(

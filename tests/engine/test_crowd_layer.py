@@ -32,6 +32,12 @@ def test_matrix_leads_from_the_true_class_to_the_given_one() -> None:
     assert logits.argmax(1).tolist() == [0, 2]
 
 
+def test_without_a_gain_a_layer_has_nothing_in_common() -> None:
+    names = [name for name, _ in CrowdLayer("mw", 2, 3, gain=False).named_parameters()]
+    assert names == ["matrix"]
+    assert torch.equal(CrowdLayer("mw", 2, 3, gain=False)(SHARES, WORKERS), SHARES)
+
+
 def test_pace_multiplies_what_was_learnt() -> None:
     slow, quick = CrowdLayer("vw+b", 2, 3), CrowdLayer("vw+b", 2, 3, pace=4.0)
     for layer in (slow, quick):

@@ -32,6 +32,11 @@ class CrowdLayerConfig(ClassifierConfig):
     pace: float = Field(
         10.0, gt=0, le=1000, description="How many times faster the layer learns than the net."
     )
+    gain: bool = Field(
+        True,
+        description="Whether a factor that is common to all workers is learnt too; the paper has "
+        "none.",
+    )
 
 
 @method(
@@ -56,8 +61,8 @@ def crowd_layer(labels: Labels, cfg: CrowdLayerConfig, run: Run) -> Estimate:
 
     def build() -> Learner:
         net = classifier.fresh()
-        layer = CrowdLayer(cfg.layer, labels.n_workers, labels.n_classes, cfg.pace)
-        layer.to(labels.device)
+        size = labels.n_workers, labels.n_classes
+        layer = CrowdLayer(cfg.layer, *size, pace=cfg.pace, gain=cfg.gain).to(labels.device)
 
         def loss(rows: Tensor) -> Tensor:
             shares = net(classifier.features(said.item.index_select(0, rows))).softmax(1)
