@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from statistics import mean
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 if TYPE_CHECKING:
     from crowdcore.data import Floats
@@ -53,4 +56,30 @@ def against_true(title: str, true: Floats, estimates: Mapping[str, Floats]) -> A
     figure.update_yaxes(range=[0.4, 1.02])
     figure.update_yaxes(title="estimated", col=1)
     figure.update_layout(title=title, template="plotly_white", height=420)
+    return figure
+
+
+def lines(
+    title: str, across: str, at: Sequence[float], found: Mapping[str, Sequence[Sequence[float]]]
+) -> Any:
+    """Draw accuracy against something, one line a method: means and standard deviations."""
+    import plotly.graph_objects as go
+
+    figure = go.Figure(
+        [
+            go.Scatter(
+                x=at,
+                y=[mean(shares) for shares in parts],
+                error_y={"type": "data", "array": [float(np.std(one, ddof=1)) for one in parts]},
+                name=name,
+            )
+            for name, parts in found.items()
+        ]
+    )
+    figure.update_layout(
+        title=title,
+        xaxis={"title": across},
+        yaxis={"title": "Accuracy", "tickformat": ".0%"},
+        template="plotly_white",
+    )
     return figure

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from statistics import mean
-from typing import Any
 
 import numpy as np
 
 from crowdcore.bench.accuracy import DataSet, score
+from crowdcore.bench.charts import lines
 from crowdcore.bench.papers import Table, Told
 from crowdcore.bench.papers.mmlc import BASELINES, datasets, percent
 from crowdcore.registry import fit, methods
@@ -70,28 +69,5 @@ def _table(dataset: DataSet, told: Told) -> Table:
         header=header,
         rows=rows,
         notes=NOTES,
-        figure=_figure(title, columns, found),
+        figure=lines(title, "Most labels an item", columns, found),
     )
-
-
-def _figure(title: str, columns: list[int], found: dict[str, list[list[float]]]) -> Any:
-    """One line a method."""
-    import plotly.graph_objects as go
-
-    lines = [
-        go.Scatter(
-            x=columns,
-            y=[mean(shares) for shares in found[name]],
-            error_y={"type": "data", "array": [float(np.std(one, ddof=1)) for one in found[name]]},
-            name=name,
-        )
-        for name in found
-    ]
-    figure = go.Figure(lines)
-    figure.update_layout(
-        title=title,
-        xaxis={"title": "Most labels an item", "dtick": 1},
-        yaxis={"title": "Accuracy", "tickformat": ".0%"},
-        template="plotly_white",
-    )
-    return figure

@@ -112,15 +112,14 @@ def _autoencoders(
     from crowdcore.engine.train import Learner, Split, Training
     from crowdcore.engine.variational import of_names, of_numbers
 
-    settings = cfg.model_copy(update={"epochs": max(1, cfg.pretraining)})
+    settings = cfg.model_copy(update={"epochs": cfg.pretraining})
     training = Training(labels=labels, run=run, cfg=settings)
 
     def learnt(net: Autoencoder, things: Tensor, name: str) -> Autoencoder:
         net.to(labels.device)
         rows = labels.tensor(np.arange(len(things)))
         learner = Learner(module=net, loss=net.cost_of(things, cfg.kl))
-        if cfg.pretraining:
-            training.learn(Split(learn=rows, watch=rows[:0]), lambda: learner, name)
+        training.learn(Split(learn=rows, watch=rows[:0]), lambda: learner, name)
         return net
 
     everyone = labels.tensor(np.arange(labels.n_workers))
