@@ -21,6 +21,7 @@ results = [
     st.Page("views/workers.py", title="Workers", icon=":material/groups:"),
     st.Page("views/attention.py", title="Attention", icon=":material/hub:"),
     st.Page("views/spectral.py", title="Spectral space", icon=":material/scatter_plot:"),
+    st.Page("views/completion.py", title="Completion", icon=":material/grid_on:"),
 ]
 share = [st.Page("views/export.py", title="Export", icon=":material/download:")]
 page = st.navigation({"Prepare": prepare, "Results": results, "Share": share})

@@ -23,6 +23,9 @@ Kind = Literal["truths", "posteriors", "workers", "labels"]
 
 Format = Literal["csv", "csv-exact", "parquet", "jsonl"]
 
+Completed = Literal["completed-long", "completed-wide"]
+"""A completed matrix, a row a label or a row an item: written in parts, never one table."""
+
 Trained = Literal["classifier"]
 Zip = Literal["zip"]
 """What is no table: the classifier that a run has trained, a file of its own."""
@@ -40,7 +43,7 @@ _TYPES: dict[str, str] = {
 }
 
 
-def export_url(run_id: str, kind: Kind | Trained, fmt: Format | Zip) -> str:
+def export_url(run_id: str, kind: Kind | Completed | Trained, fmt: Format | Zip) -> str:
     """Return the address of a file of a run, on this server."""
     return f"/api/export/{run_id}/{kind}.{fmt}"
 
@@ -63,7 +66,23 @@ def export_frame(workspace: Workspace, run_id: str, kind: Kind) -> pd.DataFrame:
     return frame[hard] if kind == "truths" else frame
 
 
-def file_name(workspace: Workspace, run_id: str, kind: Kind | Trained, fmt: Format | Zip) -> str:
+def completed_formats() -> list[Format]:
+    """Return the formats that a completed matrix comes in."""
+    return ["csv", "csv-exact", "parquet"]
+
+
+def completed_bytes(workspace: Workspace, run_id: str, kind: Completed, fmt: Format) -> bytes:
+    """Return a completed matrix as the bytes of a file, for a download that is not large."""
+    path = _write_completed(workspace, run_id, kind, fmt)
+    try:
+        return path.read_bytes()
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def file_name(
+    workspace: Workspace, run_id: str, kind: Kind | Completed | Trained, fmt: Format | Zip
+) -> str:
     """Name an exported file after its project, method and run, in letters that travel."""
     row = workspace.run(run_id)
     words = [workspace.project(row.project_id).name, row.method, kind, run_id[:6]]
@@ -117,13 +136,18 @@ def _respond(workspace: Workspace, *, run_id: str, kind: Any, fmt: Any) -> Respo
     from starlette.background import BackgroundTask
     from starlette.responses import FileResponse, PlainTextResponse
 
-    if not _RUN_ID.fullmatch(run_id) or kind not in get_args(Kind) or fmt not in get_args(Format):
+    completed = kind in get_args(Completed)
+    known = completed_formats() if completed else get_args(Format) if kind in get_args(Kind) else ()
+    if not _RUN_ID.fullmatch(run_id) or fmt not in known:
         return PlainTextResponse("There is no such export.\n", status_code=404)
     try:
         if workspace.run(run_id).status != "done":
             raise DataError("The run has not finished")
         name = file_name(workspace, run_id, kind, fmt)
-        path = _write(workspace, export_frame(workspace, run_id, kind), fmt)
+        if completed:
+            path = _write_completed(workspace, run_id, kind, fmt)
+        else:
+            path = _write(workspace, export_frame(workspace, run_id, kind), fmt)
     except (DataError, KeyError, FileNotFoundError) as error:
         return PlainTextResponse(f"This export cannot be made. {error}\n", status_code=404)
     return FileResponse(
@@ -138,9 +162,7 @@ def _write(workspace: Workspace, frame: pd.DataFrame, fmt: Format) -> Path:
     """Write a table to a file that lives as long as its download."""
     from crowdcore.io import writers
 
-    handle, name = tempfile.mkstemp(dir=workspace.root, prefix=".tmp-export-")
-    os.close(handle)
-    path = Path(name)
+    path = _new_file(workspace, fmt)
     try:
         if fmt == "parquet":
             writers.write_parquet(frame, path)
@@ -152,6 +174,31 @@ def _write(workspace: Workspace, frame: pd.DataFrame, fmt: Format) -> Path:
         path.unlink(missing_ok=True)
         raise
     return path
+
+
+def _write_completed(workspace: Workspace, run_id: str, kind: Completed, fmt: Format) -> Path:
+    """Write a completed matrix, some items at a time, to a file that lives as its download."""
+    from crowdcore.artefacts.completion import Completion
+    from crowdcore.io import completions
+
+    completion = Completion.of(workspace.load_result(run_id))
+    if completion is None:
+        raise DataError("Nothing was filled in for this run")
+    write = completions.write_wide if kind == "completed-wide" else completions.write_long
+    path = _new_file(workspace, fmt)
+    try:
+        write(completion, path, spreadsheet_safe=fmt == "csv")
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    return path
+
+
+def _new_file(workspace: Workspace, fmt: Format) -> Path:
+    suffix = f".{_extension(fmt)}"
+    handle, name = tempfile.mkstemp(dir=workspace.root, prefix=".tmp-export-", suffix=suffix)
+    os.close(handle)
+    return Path(name)
 
 
 def _extension(fmt: str) -> str:

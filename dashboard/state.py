@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from crowdcore.workspace import Dataset, Project, RunRow, Workspace
 
-PAGES = ("data", "run", "truths", "workers", "attention", "spectral", "export")
+PAGES = ("data", "run", "truths", "workers", "attention", "spectral", "completion", "export")
 """The pages by name; each is the script views/<name>.py."""
 
 _LAST_PROJECT = "last_project"

@@ -98,6 +98,15 @@ def class_colours(n_classes: int, theme: Theme) -> list[str]:
     return [colours[index % len(colours)] for index in range(n_classes)]
 
 
+def lighter(colour: str, theme: Theme, part: float = 0.62) -> str:
+    """Mix a colour with the page's own: what stands for something less than the colour itself."""
+    one, other = (
+        [int(text[place : place + 2], 16) for place in (1, 3, 5)] for text in (colour, paper(theme))
+    )
+    mixed = [round((1 - part) * a + part * b) for a, b in zip(one, other, strict=True)]
+    return "#" + "".join(f"{value:02X}" for value in mixed)
+
+
 def blues(theme: Theme) -> list[list[Any]]:
     """Return the sequential scale, 0 to 1."""
     steps = _BLUES[theme]

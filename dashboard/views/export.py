@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import math
 from functools import partial
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 import streamlit as st
 
-from dashboard import exports, opening, reads, state
+from dashboard import (
+    completion_export,
+    completion_reads,
+    export_parts,
+    exports,
+    opening,
+    state,
+)
 from dashboard.text import count, escape_md
 
 if TYPE_CHECKING:
@@ -27,37 +33,38 @@ WHAT = {
     "Workers": "One row a worker: accuracy with its interval, scores, verdict and evidence.",
     "Cleaned labels": "One row a label that took part in the run, beside the truth of its item.",
 }
-FORMATS: dict[exports.Format, str] = {
-    "csv": "CSV for spreadsheets",
-    "csv-exact": "CSV, exact",
-    "parquet": "Parquet",
-    "jsonl": "JSON lines",
-}
-NOTES: dict[exports.Format, str] = {
-    "csv": "Text that a spreadsheet would run as a formula (it begins with = + - @) gets a "
-    "leading apostrophe; plain numbers stay as they are.",
-    "csv-exact": "Every cell exactly as in the data, for programs. Do not open it in a "
-    "spreadsheet if you do not trust the labels: a cell may be a formula.",
-    "parquet": "Exact values and types, small and quick to read for programs.",
-    "jsonl": "One JSON object a line, exact values.",
-}
+COMPLETED = "Completed matrix"
+COMPLETED_NOTE = "Every worker's labels, given and filled in, with where each comes from."
 
 
 def draw() -> None:
     run = opening.open_results("Export")
     left, right = opening.side_by_side(2, 3)
     with left:
-        kind, fmt = _choices(run)
+        what = _what(run)
+        completion = completion_reads.completion(run.id) if what == COMPLETED else None
+    if completion is not None:
+        with left:
+            form = completion_export.draw_choices(run, completion)
+        with right:
+            completion_export.draw_preview(completion, form)
+        return
+    with left:
+        kind, fmt = _choices(run, what)
         frame = _frame(run.id, kind)
         _download(run, kind, fmt, frame)
-        _provenance(run, kind, fmt, len(frame))
+        export_parts.draw_provenance(run, kind, fmt, len(frame))
         _classifier(run)
     with right:
         _preview(frame)
 
 
-def _choices(run: RunRow) -> tuple[exports.Kind, exports.Format]:
-    what = st.radio("What", list(WHAT), captions=list(WHAT.values()), key="export_what")
+def _what(run: RunRow) -> str:
+    what = WHAT if run.completion is None else {**WHAT, COMPLETED: COMPLETED_NOTE}
+    return st.radio("What", list(what), captions=list(what.values()), key="export_what")
+
+
+def _choices(run: RunRow, what: str) -> tuple[exports.Kind, exports.Format]:
     kind: exports.Kind = "truths"
     if what == "Truths":
         soft = st.toggle(
@@ -75,14 +82,7 @@ def _choices(run: RunRow) -> tuple[exports.Kind, exports.Format]:
             st.caption(f"The labels of {out} are left out.")
         else:
             st.caption("No worker was excluded from this run, so every label is in it.")
-    fmt: exports.Format = st.selectbox(
-        "Format",
-        list(get_args(exports.Format)),
-        format_func=lambda one: FORMATS[one],
-        key="export_format",
-    )
-    st.caption(NOTES[fmt])
-    return kind, fmt
+    return kind, export_parts.choose_format(list(get_args(exports.Format)), key="export_format")
 
 
 @st.cache_resource(max_entries=4, show_spinner="Preparing the table …")
@@ -130,23 +130,6 @@ def _download(run: RunRow, kind: exports.Kind, fmt: exports.Format, frame: pd.Da
     st.caption(f"{escape_md(name)}: {words}.")
 
 
-def _provenance(run: RunRow, kind: exports.Kind, fmt: exports.Format, n_rows: int) -> None:
-    facts = provenance_of(run, kind, fmt, n_rows)
-    stem = exports.file_name(state.workspace(), run.id, kind, fmt).rsplit(".", 1)[0]
-    st.download_button(
-        "How it was made (JSON)",
-        data=json.dumps(facts, indent=2, ensure_ascii=False),
-        file_name=f"{stem}.provenance.json",
-        mime="application/json",
-        icon=":material/fingerprint:",
-        key=f"export_provenance_{kind}_{fmt}",
-        on_click="ignore",
-        help="Keep it beside the file: with the same data, these settings make the same truths.",
-    )
-    with st.expander("What the JSON says"):
-        st.json(facts, expanded=2)
-
-
 def _classifier(run: RunRow) -> None:
     """Offer what a run has learnt about features, for items that nobody labelled."""
     path = exports.classifier_path(state.workspace(), run.id)
@@ -175,19 +158,6 @@ def _classifier(run: RunRow) -> None:
     )
     command = f"crowdcore predict {name} NEW_ITEMS --out predicted.csv"
     st.code(command, language="bash", wrap_lines=True)
-
-
-def provenance_of(
-    run: RunRow, kind: exports.Kind, fmt: exports.Format, n_rows: int
-) -> dict[str, Any]:
-    """Return all that is needed to make the file again, and to trust it."""
-    dataset = state.workspace().dataset(run.dataset_id)
-    return {
-        "export": {"table": kind, "format": fmt, "rows": n_rows},
-        "project": state.workspace().project(run.project_id).name,
-        "data": {"name": dataset.name, "fingerprint": dataset.fingerprint},
-        "run": {"id": run.id, "number": run.number, **reads.provenance(run.id)},
-    }
 
 
 def _preview(frame: pd.DataFrame) -> None:

@@ -141,10 +141,11 @@ def draw_method(method: Method, dataset: Dataset) -> None:
 def choose_completer(method: Method) -> Method | None:
     """Offer the methods that fill in labels which nobody gave; None uses the labels as they are."""
     known = methods("complete")
+    wish = state.selection("complete") or ""
     picked = st.selectbox(
         "Complete the labels first",
         list(known),
-        index=None,
+        index=list(known).index(wish) if wish in known else None,
         format_func=lambda name: known[name].title,
         placeholder="No, use the labels as they are",
         help="Labels that nobody gave are filled in by a model of each worker before the truths "

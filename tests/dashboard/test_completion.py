@@ -1,0 +1,505 @@
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from starlette.requests import Request
+from starlette.responses import FileResponse
+from streamlit.testing.v1 import AppTest
+
+from crowdcore import CrowdData, fit
+from crowdcore.artefacts.completion import Completion
+from crowdcore.registry import methods
+from crowdcore.workspace import Dataset, RunRow, Workspace, runs
+from dashboard import completion_export, completion_matrix, completion_truths, exports
+from tests.completing import completed, filled, sparse_pets
+from tests.dashboard.results import charts, everything_said, key_like, open_view, pets, save_run
+
+OpenPage = Callable[..., AppTest]
+
+TRUTH = np.array([0, 1, 0, 1, 0, 1])[:, None]
+TURNED = np.array([1, 1, 0, 1, 0, 0])[:, None]
+
+
+def save_completed(
+    home: Workspace,
+    data: CrowdData | None = None,
+    label: Any = TRUTH,
+    *,
+    excluded: tuple[str, ...] = (),
+    **artefacts: Any,
+) -> RunRow:
+    """Save a run whose truths are what was filled in, for all that a hand-made filler knows."""
+    data = sparse_pets() if data is None else data
+    known = {one.name: one.id for one in home.projects()}
+    project = known.get("Pets") or home.create_project("Pets").id
+    dataset = home.add_data(project, data, name="pets.csv")
+    run = home.queue(dataset.id, "ds", complete="wslc", excluded=excluded)
+    data = home.run_data(run.id)
+    completion = filled(data, label, **artefacts)
+    truth = np.broadcast_to(np.asarray(label, np.int32), completion.label.shape)[:, 0]
+    posterior = np.full((data.n_items, data.n_classes), 0.1 / max(1, data.n_classes - 1))
+    posterior[np.arange(data.n_items), truth] = 0.9
+    result = replace(
+        fit(data, "ds"), posterior=posterior, truth=truth, tied=np.zeros(data.n_items, bool)
+    )
+    home.save_result(run.id, completed(result, completion))
+    return home.run(run.id)
+
+
+def metrics(page: AppTest) -> dict[str, str]:
+    return {one.label: str(one.value) for one in page.metric}
+
+
+def table(page: AppTest, column: str) -> pd.DataFrame:
+    return next(one.value for one in page.dataframe if column in one.value)
+
+
+def test_without_data_the_page_says_where_to_begin(home: Workspace) -> None:
+    assert open_view("completion").subheader[0].value == "There is no project yet"
+
+
+def test_without_a_run_there_is_nothing_to_show(dataset: Dataset) -> None:
+    assert open_view("completion").subheader[0].value == "No run has finished yet"
+
+
+def test_a_run_that_failed_is_told_of(home: Workspace, dataset: Dataset) -> None:
+    run = home.queue(dataset.id, "mv", complete="wslc")
+    runs.claim(home.catalogue)
+    runs.end(home.catalogue, run.id, "failed", "It broke.", folder=home.run_folder(run.id))
+    page = open_view("completion")
+    assert page.subheader[0].value == "No run has finished yet"
+    assert "It broke" in everything_said(page)
+
+
+def test_a_run_without_completion_leads_to_the_settings_of_one(
+    home: Workspace, open_page: OpenPage
+) -> None:
+    save_run(home, pets(), "ds")
+    page = open_page("completion")
+    assert page.title[0].value == "Completion"
+    assert "Nothing was filled in for this run" in everything_said(page)
+    assert not charts(page)
+    page.button(key="completion_run").click().run()
+    assert not page.exception
+    assert page.title[0].value == "Run"
+    assert page.query_params["method"] == "ds"
+    assert page.selectbox(key="complete:ds").value in methods("complete")
+
+
+def test_a_link_to_the_settings_completes_the_labels_first(
+    home: Workspace, dataset: Dataset, open_page: OpenPage
+) -> None:
+    page = open_page("run", method="mv", complete="wslc")
+    page.button(key="start:mv").click().run()
+    assert not page.exception
+    assert home.runs(dataset.project_id)[0].complete == "wslc"
+
+
+def test_a_run_without_completion_leads_to_one_that_has_some(
+    home: Workspace, open_page: OpenPage
+) -> None:
+    done = save_completed(home)
+    plain = save_run(home, sparse_pets(), "ds")
+    page = open_page("completion", run=plain.id)
+    page.button(key="completion_open_run").click().run()
+    assert not page.exception
+    assert page.query_params["run"] == done.id
+    assert metrics(page)["Filled labels"] == "16"
+
+
+def test_a_completion_that_waits_or_failed_is_told_of(home: Workspace) -> None:
+    plain = save_run(home, pets(), "ds")
+    run = home.queue(plain.dataset_id, "ds", complete="wslc")
+    assert "is waiting for its turn" in everything_said(open_view("completion"))
+    runs.claim(home.catalogue)
+    runs.end(home.catalogue, run.id, "failed", "No luck.", folder=home.run_folder(run.id))
+    page = open_view("completion")
+    assert "ended without a result" in page.warning[0].value
+    assert "No luck" in page.warning[0].value
+
+
+def test_the_numbers_are_those_of_the_completion(home: Workspace) -> None:
+    label = np.where(TRUTH == 1, 1, -1)
+    save_completed(home, label=np.where(np.arange(6)[:, None] < 4, label, TRUTH))
+    told = metrics(open_view("completion"))
+    assert told["Given labels"] == "14"
+    assert told["Filled labels"] == "12"
+    assert told["Left empty"] == "4"
+    assert told["Cells with a label"] == "86.7%"
+    assert told["Mean sureness"] == "75%"
+
+
+def test_the_matrix_tells_given_from_filled_cells(home: Workspace) -> None:
+    save_completed(home)
+    page = open_view("completion")
+    matrix, bars, sureness = charts(page)
+    heat = matrix["data"][0]
+    assert heat["type"] == "heatmap"
+    texts = np.array(heat["text"], dtype=object)
+    assert texts.shape == (5, 6)
+    gave = sum("gave:" in text for text in texts.ravel())
+    assert (gave, texts.size - gave) == (14, 16)
+    assert "All 5 workers by all 6 items that pass: 14 cells given, 16 filled in, 0 empty" in (
+        everything_said(page)
+    )
+    assert [trace["type"] for trace in bars["data"]] == ["bar", "bar"]
+    assert sureness["data"][0]["type"] == "bar"
+
+
+def test_items_stand_by_truth_and_certainty(home: Workspace) -> None:
+    run = save_completed(home)
+    texts = charts(open_view("completion"))[0]["data"][0]["text"][0]
+    truths = [text.split("truth: ")[1].split(" ")[0] for text in texts]
+    assert truths == sorted(truths)
+    assert run.status == "done"
+
+
+def rows_of(page: AppTest) -> list[str]:
+    return [str(name) for name in charts(page)[0]["layout"]["yaxis"]["ticktext"]]
+
+
+def test_every_control_of_the_matrix_works(
+    home: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(completion_matrix, "SIZES", {"2 × 3": (2, 3), "4 × 9": (4, 9)})
+    run = save_completed(home)
+    page = open_view("completion")
+    page.selectbox(key="completion_size").set_value("2 × 3").run()
+    assert set(rows_of(page)) == {"ann", "cy"}  # with the most labels
+    assert "2 of 5 workers by 3 of 6 items" in everything_said(page)
+    before = charts(page)[0]["data"][0]["text"]
+    page.button(key="completion_draw").click().run()
+    assert charts(page)[0]["data"][0]["text"] != before
+    page.text_input(key="completion_name").set_value("TURN").run()
+    assert rows_of(page) == ["turned"]
+    page.text_input(key="completion_name").set_value("nobody").run()
+    assert "No worker passes these filters" in page.info[-1].value
+    page.text_input(key="completion_name").set_value("").run()
+    page.selectbox(key="completion_who").set_value("drawn").run()
+    page.selectbox(key="completion_who").set_value("changed").run()
+    page.selectbox(key="completion_order").set_value("labels").run()
+    page.selectbox(key="completion_size").set_value("4 × 9").run()
+    assert rows_of(page)[0] == "ann"
+    page.selectbox(key=f"completion_class_{run.id}").set_value("dog").run()
+    assert "all 3 items" in everything_said(page) or "3 of 3 items" in everything_said(page)
+    page.selectbox(key="completion_pick").set_value("unsure").run()
+    page.selectbox(key="completion_pick").set_value("changed").run()
+    assert page.button(key="completion_draw").disabled
+    page.selectbox(key=f"completion_class_{run.id}").set_value(None).run()
+    page.button_group(key="completion_colour").set_value("Sureness").run()
+    assert not page.exception
+    assert [trace["type"] for trace in charts(page)[0]["data"]][:2] == ["heatmap", "heatmap"]
+
+
+def test_nothing_filled_in_is_shown_as_nothing(home: Workspace) -> None:
+    save_completed(home, label=-1)
+    page = open_view("completion")
+    assert metrics(page)["Filled labels"] == "0"
+    assert "Nothing was filled in" in everything_said(page)
+    for view in ("workers", "truths", "export"):
+        open_view("completion", view=view)
+
+
+def test_workers_are_compared_before_and_after_on_gold(
+    home: Workspace, open_page: OpenPage
+) -> None:
+    save_completed(home)
+    page = open_page("completion", view="workers")
+    assert metrics(page)["Given, right"] == "82%"  # 9 of 11
+    assert metrics(page)["Filled, right"] == "100%"
+    frame = table(page, "change").set_index("worker")
+    assert frame["own"]["turned"] == 0
+    assert frame["completed"]["turned"] == 50
+    assert frame["change"]["turned"] == 50
+    assert frame["n_filled"]["new"] == 5
+    names = [
+        name
+        for trace in charts(page)[0]["data"]
+        for (name,) in trace.get("customdata", [])
+        if trace.get("text")
+    ]
+    assert sorted(names) == ["ann", "bob", "cy", "turned"]  # nothing of "new" has gold
+    page.button_group(key="completion_against").set_value("truths").run()
+    assert page.query_params["against"] == "truths"
+    assert "flatters" in everything_said(page)
+    key = key_like(page, "completion_quality")
+    page.session_state[key] = {"selection": {"points": [{"customdata": ["turned"]}]}}
+    page.run()
+    assert page.query_params["worker"] == "turned"
+    page.selectbox(key="completion_worker_order").set_value("Most labels first").run()
+    assert table(page, "change")["worker"].iloc[0] == "ann"
+    page.button(key="completion_open_worker").click().run()
+    assert page.title[0].value == "Workers"
+    assert page.query_params["worker"] == "turned"
+
+
+def test_a_row_of_the_table_opens_its_worker(home: Workspace, open_page: OpenPage) -> None:
+    save_completed(home)
+    page = open_page("completion", view="workers")
+    place = table(page, "change")["worker"].tolist().index("bob")
+    keys = [
+        str(key)
+        for key in page.session_state
+        if str(key).startswith("completion_workers_") and "page" not in str(key)
+    ]
+    page.session_state[keys[0]] = {"selection": {"rows": [place]}}
+    page.run()
+    assert page.query_params["worker"] == "bob"
+
+
+def test_adverse_workers_are_listed_with_evidence(home: Workspace) -> None:
+    adverse = {"adverse": np.array([False, False, False, True, False])}
+    save_completed(home, workers=adverse)
+    page = open_view("completion", view="workers")
+    frame = table(page, "evidence")
+    assert frame["worker"].tolist() == ["turned"]
+    assert "nothing was filled in for them" in everything_said(page)
+    assert not any("against the others" in one.value for one in page.caption)
+
+
+def test_a_filler_that_found_nobody_adverse_says_so(home: Workspace) -> None:
+    save_completed(home, workers={"adverse": np.zeros(5, bool)})
+    page = open_view("completion", view="workers")
+    assert "found no worker who answers against the others" in everything_said(page)
+
+
+def test_truths_are_first_compared_with_a_vote_and_the_run_is_offered(home: Workspace) -> None:
+    run = save_completed(home, label=TURNED)
+    page = open_view("completion", view="truths")
+    assert "Compared with the majority vote of the given labels, for now" in everything_said(page)
+    assert metrics(page)["Flipped truths"] == "2 of 6"  # i0 and i5
+    assert metrics(page)["Settled truths"] == "1 of 6"  # the tie
+    assert metrics(page)["Flips on gold"] == "+0 / −1"
+    assert "Right on gold" not in metrics(page)
+    page.button(key="completion_counterpart").click().run()
+    assert not page.exception
+    queued = home.runs(run.project_id)[0]
+    assert (queued.status, queued.method, queued.completion) == ("queued", "ds", None)
+    assert (queued.params, queued.seed) == (run.params, run.seed)
+    assert "without completion is waiting" in everything_said(page)
+    assert not any(one.key == "completion_counterpart" for one in page.button)
+
+
+def test_a_failed_counterpart_is_told_of_and_can_be_tried_again(home: Workspace) -> None:
+    run = save_completed(home)
+    other = home.queue(run.dataset_id, "ds")
+    runs.claim(home.catalogue)
+    runs.end(home.catalogue, other.id, "failed", "It broke.", folder=home.run_folder(other.id))
+    page = open_view("completion", view="truths")
+    assert "It broke" in everything_said(page)
+    page.button(key="completion_counterpart").click().run()
+    assert home.runs(run.project_id)[0].status == "queued"
+
+
+def test_truths_are_compared_with_the_same_method_where_it_was_run(
+    home: Workspace, open_page: OpenPage
+) -> None:
+    run = save_completed(home, label=TURNED)
+    save_run(home, sparse_pets(), "ds", max_iter=3)  # other settings are another method
+    page = open_view("completion", view="truths", run=run.id)
+    assert "for now" in everything_said(page)
+    other = save_run(home, sparse_pets(), "ds")
+    page = open_page("completion", view="truths", run=run.id)
+    assert f"Compared with \\#{other.number}" in everything_said(page)
+    told = metrics(page)
+    before, after = home.load_result(other.id), home.load_result(run.id)
+    flipped = np.flatnonzero((before.truth != after.truth) & ~before.tied)
+    assert told["Flipped truths"] == f"{len(flipped)} of 6"
+    assert told["Right on gold"] == "75.0%"
+    frame = table(page, "was")
+    assert set(frame["item"]) == {before.data.items[row] for row in flipped}
+    first = frame.set_index("item").loc["i0"]
+    assert (first["was"], first["now"], first["gold"]) == ("cat", "dog", "cat")
+    assert first["right"] == "✕ was right"
+    assert first["given"] == "2 × cat, 1 × dog"
+    assert first["filled"] == "2 × dog"
+    page.session_state[key_like(page, "completion_items")] = {
+        "selection": {"rows": [frame["item"].tolist().index("i0")]}
+    }
+    page.run()
+    page.button(key="completion_open_item").click().run()
+    assert page.title[0].value == "Truths"
+    assert page.query_params["item"] == "i0"
+
+
+def test_what_was_open_is_listed_apart_and_gold_narrows(home: Workspace) -> None:
+    save_completed(home, label=TURNED)
+    page = open_view("completion", view="truths")
+    assert table(page, "was")["item"].tolist() == ["i0", "i5"]
+    page.toggle(key="completion_with_gold").set_value(True).run()
+    assert table(page, "was")["item"].tolist() == ["i0"]
+    page.button_group(key="completion_changes").set_value("settled").run()
+    assert table(page, "was")["was"].tolist() == ["undecided"]
+    page.button_group(key="completion_changes").set_value("opened").run()
+    assert "No truth is opened" in page.info[-1].value
+
+
+def test_many_changes_come_a_page_at_a_time(
+    home: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(completion_truths, "PAGE_ROWS", 1)
+    save_completed(home, label=TURNED)
+    page = open_view("completion", view="truths")
+    first = table(page, "was")["item"].tolist()
+    page.number_input[0].set_value(2).run()
+    assert table(page, "was")["item"].tolist() != first
+
+
+def points(figure: dict[str, Any]) -> int:
+    return sum(len(trace["text"]) for trace in figure["data"])
+
+
+def test_embeddings_of_a_worker_are_shown_with_and_without_transfer(home: Workspace) -> None:
+    data, rng = sparse_pets(), np.random.default_rng(0)
+    apart = np.column_stack([10.0 * data.label, rng.normal(size=data.n_labels)])
+    deep = rng.normal(size=(data.n_labels, 5)).astype(np.float32)
+    parts = {"with": apart.astype(np.float32), "without": deep}
+    save_completed(home, embeddings=parts)
+    page = open_view("completion", view="space")
+    first, second = charts(page)
+    assert points(first) == points(second) == 4  # ann has the most labels, 4 of 5 with gold
+    assert "4 of 5 labels: those with gold" in everything_said(page)
+    said = everything_said(page)
+    assert said.count("Nearest neighbour of the same") == 2
+    assert "Two of 5 dimensions" in said
+    page.button_group[-1].set_value("label").run()
+    assert points(charts(page)[0]) == 5
+    page.selectbox(key="choose:Worker").select("cy").run()
+    assert page.query_params["worker"] == "cy"
+    assert points(charts(page)[0]) == 4
+    page.selectbox(key="choose:Worker").select("new").run()
+    assert not page.exception
+    assert "Too few points" in everything_said(page)
+
+
+def test_without_embeddings_no_such_view_is_offered(home: Workspace) -> None:
+    save_completed(home)
+    page = open_view("completion", view="space")
+    assert "space" not in page.button_group(key="completion_view").options
+    assert "Matrix" in page.button_group(key="completion_view").options
+    assert charts(page)[0]["data"][0]["type"] == "heatmap"
+
+
+def read(content: bytes, fmt: exports.Format) -> pd.DataFrame:
+    file = io.BytesIO(content)
+    if fmt == "parquet":
+        return pd.read_parquet(file)
+    return pd.read_csv(file, dtype={"item": str, "worker": str, "label": str})
+
+
+@pytest.mark.parametrize("fmt", exports.completed_formats())
+def test_a_downloaded_matrix_reads_back_as_it_was(home: Workspace, fmt: exports.Format) -> None:
+    run = save_completed(home)
+    completion = Completion.of(home.load_result(run.id))
+    assert completion is not None
+    back = read(exports.completed_bytes(home, run.id, "completed-long", fmt), fmt)
+    assert list(back) == ["item", "worker", "label", "origin", "probability"]
+    assert back["origin"].value_counts().to_dict() == {"filled": 16, "observed": 14}
+    listed = completion.listed()
+    want = {
+        (listed.items[i], listed.workers[w], listed.classes[k])
+        for i, w, k in zip(listed.item, listed.worker, listed.label, strict=True)
+    }
+    assert set(zip(back["item"], back["worker"], back["label"], strict=True)) == want
+    assert (back["probability"].notna() == (back["origin"] == "filled")).all()
+    wide = read(exports.completed_bytes(home, run.id, "completed-wide", fmt), fmt).set_index("item")
+    assert all(wide.loc[item, worker] == label for item, worker, label in want)
+    assert not [path for path in home.root.iterdir() if path.name.startswith(".tmp-export-")]
+
+
+def downloads_of(page: AppTest) -> list[str]:
+    return [str(one.proto.label) for one in page.get("download_button")]
+
+
+@pytest.mark.parametrize("where", ["completion", "export"])
+def test_every_form_and_format_can_be_downloaded(home: Workspace, where: str) -> None:
+    save_completed(home)
+    page = open_view(where, **({"view": "export"} if where == "completion" else {}))
+    if where == "export":
+        page.radio(key="export_what").set_value("Completed matrix").run()
+    assert list(table(page, "origin")) == ["item", "worker", "label", "origin", "probability"]
+    for form in ("long", "wide"):
+        page.radio(key="completion_form").set_value(form).run()
+        for fmt in exports.completed_formats():
+            page.selectbox(key="completion_format").set_value(fmt).run()
+            assert not page.exception
+            assert downloads_of(page) == ["Download", "How it was made (JSON)"]
+    assert list(table(page, "ann")) == ["item", "ann", "bob", "cy", "turned", "new"]
+    assert table(page, "ann")["turned"].tolist() == ["dog", "dog", "dog", "dog", "cat", "dog"]
+
+
+def test_the_export_page_offers_a_matrix_only_where_there_is_one(home: Workspace) -> None:
+    save_run(home, pets(), "ds")
+    assert "Completed matrix" not in open_view("export").radio(key="export_what").options
+
+
+def test_a_large_matrix_is_streamed_from_the_servers_own_route(
+    home: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = save_completed(home)
+    monkeypatch.setenv(exports.SERVED, "1")
+    monkeypatch.setattr(completion_export, "MOST_LABELS", 20)
+    page = open_view("completion", view="export")
+    (link,) = page.get("link_button")
+    assert link.proto.url == exports.export_url(run.id, "completed-long", "csv")
+    plain = save_run(home, pets(), "mv")
+    route = next(one for one in exports.routes(home) if "{kind}" in one.path)
+
+    def get(run_id: str, kind: str, fmt: str) -> Any:
+        parts = {"run_id": run_id, "kind": kind, "fmt": fmt}
+        return route.endpoint(Request({"type": "http", "path_params": parts, "headers": []}))
+
+    answer = get(run.id, "completed-long", "parquet")
+    assert isinstance(answer, FileResponse)
+    assert len(pd.read_parquet(answer.path)) == 30
+    for wrong in [(run.id, "completed-long", "jsonl"), (plain.id, "completed-wide", "csv")]:
+        assert get(*wrong).status_code == 404
+
+
+def test_excluded_workers_are_not_shown(home: Workspace) -> None:
+    label = np.broadcast_to(TRUTH, (6, 5)).copy()
+    label[:, 3] = -1
+    save_completed(home, label=label, excluded=("turned",))
+    page = open_view("completion")
+    assert "turned" not in rows_of(page)
+    assert "All 4 workers" in everything_said(page)
+    assert "turned" not in set(table(open_view("completion", view="workers"), "change")["worker"])
+
+
+def test_names_in_the_data_are_shown_as_they_are(home: Workspace) -> None:
+    evil = "![x](http://evil/)"
+    triples = [
+        (f"{evil}{i}", worker, f"<b>{'ab'[i % 2]}")
+        for i in range(6)
+        for worker in (evil, "<i>w")
+        if (i + len(worker)) % 3
+    ]
+    data = CrowdData.from_triples(triples)
+    adverse = {"adverse": np.array([True, False])}
+    places = np.random.default_rng(0).normal(size=(data.n_labels, 3)).astype(np.float32)
+    label = np.arange(data.n_items)[:, None] % 2
+    save_completed(
+        home, data, label, workers=adverse, embeddings={"with": places, "without": places}
+    )
+    for view in ("matrix", "workers", "truths", "space", "export"):
+        page = open_view("completion", view=view, worker=evil)
+        assert "![x]" not in everything_said(page)
+        for figure in charts(page):
+            shown = [
+                (trace.get("text"), trace.get("name"), figure["layout"]) for trace in figure["data"]
+            ]
+            assert "<i>w" not in f"{shown}"
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_the_smallest_crowds_are_shown_too(home: Workspace, n: int) -> None:
+    data = CrowdData.from_triples([("i", f"w{w}", "ab"[w]) for w in range(n)])
+    save_completed(home, data, 0)
+    for view in ("matrix", "workers", "truths", "export"):
+        open_view("completion", view=view)
