@@ -61,6 +61,14 @@ def test_observed_cells_are_never_filled_and_gold_is_never_seen(completer: Metho
     np.testing.assert_array_equal(done.label, fill(completer, wrong).label)
 
 
+def test_nothing_is_filled_in_for_workers_who_were_excluded(completer: Method) -> None:
+    data = with_features(easy_crowd())
+    out = data.workers[2]
+    done = fill(completer, data.without_workers([out]))
+    assert done.filled_per_worker[2] == 0
+    assert done.n_filled > 0
+
+
 def test_filled_labels_are_mostly_what_the_item_is(completer: Method) -> None:
     data = with_features(easy_crowd())
     assert data.gold is not None

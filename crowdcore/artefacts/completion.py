@@ -137,7 +137,10 @@ _PREFIX = "completion:"
 
 
 def checked(data: CrowdData, filled: Filled, facts: dict[str, Any]) -> Completion:
-    """Hold what a method filled in to its promises, and take observed cells out of it."""
+    """Hold what a method filled in to its promises; observed cells stay out of it.
+
+    So does whoever has no label: nothing is known of them, and they may have been excluded.
+    """
     from crowdcore.result import ResultError, as_array
 
     label, probability = as_array(filled.label), as_array(filled.probability, np.float16)
@@ -151,6 +154,7 @@ def checked(data: CrowdData, filled: Filled, facts: dict[str, Any]) -> Completio
     # One byte holds up to 128 classes.
     label = label.astype(np.int8 if data.n_classes <= np.iinfo(np.int8).max else np.int16)
     label[data.item, data.worker] = UNKNOWN
+    label[:, data.labels_per_worker == 0] = UNKNOWN
     probability[label < 0] = 0
     facts = {**facts, "notes": list(filled.notes)}
     artefacts = dict(filled.artefacts)
