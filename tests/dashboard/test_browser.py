@@ -177,3 +177,33 @@ def test_stop_stops_and_the_exported_truths_are_those_of_the_run(
     kept = home.truths(done.id)[exported.columns]
     pd.testing.assert_frame_equal(exported, kept, check_dtype=False)
     assert len(exported) == crowd.n_items
+
+
+def test_a_completed_matrix_is_drawn_compared_and_downloaded(
+    page: Page, address: str, home: Workspace, tmp_path: Path
+) -> None:
+    crowd = simulate(items=60, workers=12, classes=3, labels_per_item=3, features=0, seed=1).data
+    dataset = home.add_data(home.create_project("Sparse").id, crowd, name="sparse.csv")
+    run = home.queue(dataset.id, "ds", complete="g_mv")
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(address)
+    heading(page, "Data")
+    page.goto(f"{address.partition('?')[0]}completion?project={dataset.project_id}")
+    page.locator(".js-plotly-plot .heatmaplayer").first.wait_for()
+    page.get_by_text("60 of 60 items").or_(page.get_by_text("all 60 items")).wait_for()
+    assert overflow(page) == 0
+
+    page.get_by_text("Truths that changed", exact=True).click()
+    page.get_by_role("button", name="Run Dawid-Skene without completion").click()
+    page.get_by_text("the same method, settings and seed").wait_for()
+
+    page.get_by_text("Download", exact=True).first.click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download", exact=True).click()
+    download.value.save_as(tmp_path / "completed.csv")
+    exported = pd.read_csv(tmp_path / "completed.csv")
+    assert exported["origin"].value_counts().to_dict() == {"observed": 180, "filled": 540}
+    assert set(exported["worker"]) == set(crowd.workers)
+    assert home.run(run.id).status == "done"
+    assert errors == []
