@@ -11,7 +11,7 @@ import streamlit as st
 
 from crowdcore.audit.completion import cells
 from dashboard import export_parts, exports, opening, state
-from dashboard.text import count, escape_md
+from dashboard.text import count
 
 if TYPE_CHECKING:
     from crowdcore.artefacts.completion import Completion
@@ -54,28 +54,14 @@ def draw_choices(run: RunRow, completion: Completion) -> Form:
     kind: exports.Completed = "completed-wide" if form == "wide" else "completed-long"
     labels = completion.data.n_labels + completion.n_filled
     rows = completion.data.n_items if form == "wide" else labels
-    name = exports.file_name(state.workspace(), run.id, kind, fmt)
-    words = count(rows, "row") + (f", {count(labels, 'label')}" if form == "wide" else "")
-    if labels > MOST_LABELS and exports.available():
-        st.link_button(
-            "Download",
-            exports.export_url(run.id, kind, fmt),
-            type="primary",
-            icon=":material/download:",
-        )
-        st.caption(f"{words}. A file of this size is streamed from disk; it may take a moment.")
-    else:
-        st.download_button(
-            "Download",
-            data=partial(exports.completed_bytes, state.workspace(), run.id, kind, fmt),
-            file_name=name,
-            mime=exports.media_type(fmt),
-            type="primary",
-            icon=":material/download:",
-            key=f"completion_download_{kind}_{fmt}",
-            on_click="ignore",
-        )
-        st.caption(f"{escape_md(name)}: {words}.")
+    export_parts.draw_download(
+        run,
+        kind,
+        fmt,
+        make=partial(exports.completed_bytes, state.workspace(), run.id, kind, fmt),
+        is_big=labels > MOST_LABELS,
+        words=count(rows, "row") + (f", {count(labels, 'label')}" if form == "wide" else ""),
+    )
     export_parts.draw_provenance(run, kind, fmt, rows)
     return form
 

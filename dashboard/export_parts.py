@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from dashboard import exports, reads, state
+from dashboard.text import escape_md
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from crowdcore.workspace import RunRow
 
@@ -37,6 +38,39 @@ def choose_format(formats: Sequence[exports.Format], *, key: str) -> exports.For
     )
     st.caption(NOTES[fmt])
     return fmt
+
+
+def draw_download(
+    run: RunRow,
+    kind: exports.Kind | exports.Completed,
+    fmt: exports.Format,
+    *,
+    make: Callable[[], bytes],
+    is_big: bool,
+    words: str,
+) -> None:
+    """Offer a file; a big one is streamed from disk where the server can, not held in memory."""
+    if is_big and exports.available():
+        st.link_button(
+            "Download",
+            exports.export_url(run.id, kind, fmt),
+            type="primary",
+            icon=":material/download:",
+        )
+        st.caption(f"{words}. A file of this size is streamed from disk; it may take a moment.")
+        return
+    name = exports.file_name(state.workspace(), run.id, kind, fmt)
+    st.download_button(
+        "Download",
+        data=make,
+        file_name=name,
+        mime=exports.media_type(fmt),
+        type="primary",
+        icon=":material/download:",
+        key=f"export_download_{kind}_{fmt}",
+        on_click="ignore",
+    )
+    st.caption(f"{escape_md(name)}: {words}.")
 
 
 def draw_provenance(

@@ -10,7 +10,7 @@ from dashboard import reads, state
 from dashboard.text import count, empty_state, escape_md, seconds, when
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from streamlit.delta_generator import DeltaGenerator
 
@@ -93,6 +93,21 @@ def _wait(project_id: str) -> None:
             st.progress(min(1.0, share), text=escape_md(words))
         if st.button("Open runs", key="wait_go"):
             state.goto("run")
+
+
+def choose_view(views: Mapping[str, str], *, key: str) -> str:
+    """Choose among the views of a page, name -> words; the URL remembers any but the first."""
+    wish, first = state.selection("view"), next(iter(views))
+    view = st.segmented_control(
+        "View",
+        list(views),
+        default=wish if wish in views else first,
+        format_func=lambda name: views.get(name, name),
+        key=key,
+        label_visibility="collapsed",
+    )
+    state.select("view", None if view in (None, first) else view)
+    return view or first
 
 
 def side_by_side(left: float, right: float) -> Sequence[DeltaGenerator]:

@@ -11,7 +11,6 @@ from dashboard import (
     attention_workers,
     lacking,
     opening,
-    state,
 )
 from dashboard.text import escape_md
 
@@ -52,27 +51,13 @@ def draw() -> None:
         return
     with st.expander("What attention shows, and what it does not", icon=":material/lightbulb:"):
         st.markdown(MEANING)
-    view = _choose_view(views)
+    view = opening.choose_view({name: VIEWS[name] for name in views}, key="attention_view")
     if view == "space" and embedding is not None:
         attention_space.draw(run, embedding)
     elif view == "items" and attention is not None:
         attention_items.draw(run, attention)
     elif attention is not None:
         attention_workers.draw(run, attention)
-
-
-def _choose_view(views: list[str]) -> str:
-    wish = state.selection("view")
-    view = st.segmented_control(
-        "View",
-        views,
-        default=wish if wish in views else views[0],
-        format_func=VIEWS.__getitem__,
-        key="attention_view",
-        label_visibility="collapsed",
-    )
-    state.select("view", None if view in (None, views[0]) else view)
-    return view or views[0]
 
 
 draw()

@@ -51,7 +51,10 @@ def draw() -> None:
     st.info(MEANING, icon=":material/lightbulb:")
     _metrics(run, completion)
     points = completion_space.embeddings(completion)
-    view = _choose_view([name for name in VIEWS if name != "space" or points is not None])
+    view = opening.choose_view(
+        {name: words for name, words in VIEWS.items() if name != "space" or points is not None},
+        key="completion_view",
+    )
     if view == "workers":
         completion_workers.draw(run, completion)
     elif view == "truths":
@@ -92,7 +95,8 @@ def _metrics(run: RunRow, completion: Completion) -> None:
         count(found.empty),
         border=True,
         height="stretch",
-        help="Cells of which the filler would not say anything.",
+        help="Cells of which the filler would not say anything"
+        + (", and those of excluded workers." if run.excluded else "."),
     )
     row.metric(
         "Mean sureness",
@@ -101,20 +105,6 @@ def _metrics(run: RunRow, completion: Completion) -> None:
         height="stretch",
         help="The mean probability that the filler gave its own labels.",
     )
-
-
-def _choose_view(views: list[str]) -> str:
-    wish = state.selection("view")
-    view = st.segmented_control(
-        "View",
-        views,
-        default=wish if wish in views else views[0],
-        format_func=VIEWS.__getitem__,
-        key="completion_view",
-        label_visibility="collapsed",
-    )
-    state.select("view", None if view in (None, views[0]) else view)
-    return view or views[0]
 
 
 def _lacking(run: RunRow) -> None:

@@ -46,6 +46,7 @@ def draw() -> None:
     if completion is not None:
         with left:
             form = completion_export.draw_choices(run, completion)
+            _classifier(run)
         with right:
             completion_export.draw_preview(completion, form)
         return
@@ -106,28 +107,14 @@ def _download(run: RunRow, kind: exports.Kind, fmt: exports.Format, frame: pd.Da
     from crowdcore.io.writers import frame_bytes
 
     size = _bytes_expected(run.id, kind, fmt)
-    name = exports.file_name(state.workspace(), run.id, kind, fmt)
-    words = f"{count(len(frame), 'row')}, about {_megabytes(size)}"
-    if size > MOST_BYTES and exports.available():
-        st.link_button(
-            "Download",
-            exports.export_url(run.id, kind, fmt),
-            type="primary",
-            icon=":material/download:",
-        )
-        st.caption(f"{words}. A file of this size is streamed from disk; it may take a moment.")
-        return
-    st.download_button(
-        "Download",
-        data=partial(frame_bytes, frame, fmt),
-        file_name=name,
-        mime=exports.media_type(fmt),
-        type="primary",
-        icon=":material/download:",
-        key=f"export_download_{kind}_{fmt}",
-        on_click="ignore",
+    export_parts.draw_download(
+        run,
+        kind,
+        fmt,
+        make=partial(frame_bytes, frame, fmt),
+        is_big=size > MOST_BYTES,
+        words=f"{count(len(frame), 'row')}, about {_megabytes(size)}",
     )
-    st.caption(f"{escape_md(name)}: {words}.")
 
 
 def _classifier(run: RunRow) -> None:
