@@ -16,6 +16,9 @@ from crowdcore.registry import fit, methods
 DRAWS = 3
 """The paper has five; three take most of an hour already."""
 
+FEW = 3
+"""Up to so many labels an item, every number of them is tried."""
+
 METHODS = (*BASELINES, "max_mig", "conal", "crowdar", "mmlc_owf")
 
 NOTES = (
@@ -32,8 +35,8 @@ def tables(folder: Path, told: Told) -> list[Table]:
 
 
 def levels(most: int) -> list[int]:
-    """How many labels an item may have: all numbers up to three, then every other up to `most`."""
-    return sorted({*range(1, min(most, 3) + 1), *range(most, 3, -2)})
+    """How many labels an item may have: one, and up to `most` all or, of many, every other."""
+    return sorted({1, *range(most, 0, -1 if most <= FEW else -2)})
 
 
 def thinned(dataset: DataSet, most: int, seed: int) -> DataSet:
