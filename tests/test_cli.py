@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -105,6 +106,21 @@ def test_run_writes_truths_workers_and_the_record(labels: Path, tmp_path: Path) 
     ]  # fmt: skip
     # Wilson's interval of 3 of 4 at 95 %.
     assert "0.7500 (95 % interval 0.3006 to 0.9544; 3 of 4 items)" in done.stdout
+
+
+def test_run_writes_what_was_filled_in_and_takes_it_away_again(
+    labels: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    done = call("run", labels, "-m", "mv", "--complete", "g_mv", "--out", out)
+    assert done.exit_code == 0, done.output
+    assert f"{out / 'completed.parquet'}" in done.stdout.replace("\n", "")
+    table = pd.read_parquet(out / "completed.parquet")
+    assert list(table.columns) == ["item", "worker", "label", "origin", "probability"]
+    assert table["origin"].value_counts().to_dict() == {"observed": 16, "filled": 2}
+    assert table.loc[table["origin"] == "filled", "worker"].tolist() == ["a", "b"]
+    call("run", labels, "-m", "mv", "--out", out)
+    assert not (out / "completed.parquet").exists()
 
 
 def test_run_prints_json_for_machines(labels: Path, tmp_path: Path) -> None:

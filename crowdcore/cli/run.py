@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from crowdcore.result import Result
 
 TRUTHS, WORKERS, RESULT = "truths.csv", "workers.csv", "result.json"
-CLASSIFIER = "classifier.zip"
+CLASSIFIER, COMPLETED = "classifier.zip", "completed.parquet"
+FILES = (TRUTHS, WORKERS, RESULT, CLASSIFIER, COMPLETED)
 
 
 class Device(StrEnum):
@@ -82,8 +83,9 @@ def run(
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help=f"Write {TRUTHS}, {WORKERS} and {RESULT} there, and {CLASSIFIER} where the method "
-            "trains one; older ones are replaced.",
+            help=f"Write {TRUTHS}, {WORKERS} and {RESULT} there, {CLASSIFIER} where the method "
+            f"trains one, and {COMPLETED} with all labels where some were filled in; older ones "
+            "are replaced.",
         ),
     ] = None,
     exact: Annotated[
@@ -213,7 +215,7 @@ def _check_out(out: Path | None, sources: list[Path]) -> None:
 
     if out is None:
         return
-    targets = {(out / name).resolve() for name in (TRUTHS, WORKERS, RESULT, CLASSIFIER)}
+    targets = {(out / name).resolve() for name in FILES}
     if clash := [path for path in sources if path.resolve() in targets]:
         raise DataError(
             f"The results would overwrite {str(clash[0])!r}, which is to be read",
@@ -228,6 +230,8 @@ def _check_out(out: Path | None, sources: list[Path]) -> None:
 
 def _write(result: "Result", workers: "pd.DataFrame", out: Path, *, exact: bool) -> list[Path]:
     from crowdcore.artefacts.classifier import Classifier
+    from crowdcore.artefacts.completion import Completion
+    from crowdcore.io.completions import write_long
     from crowdcore.io.writers import write_csv
 
     paths = [out / name for name in (TRUTHS, WORKERS, RESULT)]
@@ -236,11 +240,15 @@ def _write(result: "Result", workers: "pd.DataFrame", out: Path, *, exact: bool)
     write_csv(truths, paths[0], spreadsheet_safe=not exact)
     write_csv(workers, paths[1], spreadsheet_safe=not exact)
     write_json(record, paths[2])
-    if (classifier := Classifier.of(result)) is None:
-        (out / CLASSIFIER).unlink(missing_ok=True)  # that of an older run must not stay
-        return paths
-    classifier.save(out / CLASSIFIER)
-    return [*paths, out / CLASSIFIER]
+    for name in (CLASSIFIER, COMPLETED):
+        (out / name).unlink(missing_ok=True)  # that of an older run must not stay
+    if (classifier := Classifier.of(result)) is not None:
+        classifier.save(out / CLASSIFIER)
+        paths.append(out / CLASSIFIER)
+    if (completion := Completion.of(result)) is not None:
+        write_long(completion, out / COMPLETED)
+        paths.append(out / COMPLETED)
+    return paths
 
 
 def _record(result: "Result") -> dict[str, Any]:
