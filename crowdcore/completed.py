@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from crowdcore.data import DataError
 from crowdcore.labels import DOUBLE_BELOW, Labels
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
     from crowdcore.artefacts.completion import Completion
     from crowdcore.data import CrowdData, Floats
+
+MOST_LISTED = 40_000_000
+"""Most labels that are listed for a method that cannot count them: about 5 GB in all."""
 
 
 class CompletedLabels(Labels):
@@ -51,8 +55,20 @@ class CompletedLabels(Labels):
     def __getattr__(self, name: str) -> Any:
         if name != "data":
             raise AttributeError(name)
+        if self.n_labels > MOST_LISTED:
+            raise DataError(
+                f"The {self.n_labels:,} observed and filled labels are too many for this method, "
+                "which must list them all",
+                fix="Choose one that counts them, such as mv, ds, ibcc or zc, or complete fewer "
+                "workers.",
+            )
         self.data: CrowdData = self.completion.listed()
         return self.data
+
+    @property
+    def observed(self) -> CrowdData:
+        """The data without any label that was filled in."""
+        return self.completion.data
 
     @cached_property
     def counts(self) -> Tensor:

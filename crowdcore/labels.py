@@ -53,6 +53,11 @@ class Labels:
         self.n_workers, self.n_classes = data.n_workers, data.n_classes
         self.dtype = torch.float64 if data.n_labels < DOUBLE_BELOW else torch.float32
 
+    @property
+    def observed(self) -> CrowdData:
+        """The data without any label that was filled in: items, features, gold, and who is who."""
+        return self.data
+
     def tensor(self, array: NDArray[np.generic], dtype: torch.dtype | None = None) -> Tensor:
         """Put a numpy array on the device."""
         # A copy: torch warns about read-only memory, and data must never change. Numpy makes it,

@@ -14,7 +14,7 @@ from crowdcore.data import CrowdData, DataError
 from crowdcore.method import Method
 from crowdcore.registry import fit, get_method, methods
 from crowdcore.run import Cancelled, Run
-from tests.crowds import easy_crowd, golden_crowd
+from tests.crowds import easy_crowd, golden_crowd, with_some_gold
 from tests.test_conformance import HEADINGS, bounds_are_told, tiny_crowds
 
 
@@ -100,6 +100,19 @@ def test_cancel_stops_it(completer: Method) -> None:
     asked = iter(range(100_000))
     with pytest.raises(Cancelled):
         fill(completer, data, run=Run(should_stop=lambda: next(asked) >= 1))
+
+
+@pytest.mark.parametrize(
+    "name", [one.id for one in methods().values() if one.needs.kind == "classes"]
+)
+def test_any_method_can_go_on_from_what_was_filled_in(name: str) -> None:
+    method = get_method(name)
+    data = with_features(golden_crowd(2 if method.needs.two_classes else 3))
+    data = with_some_gold(data) if method.needs.gold else data
+    done = get_method("g_mv", "complete").complete(data)
+    result = method.fit(data, completion=done, **method.quick)
+    assert result.data is data
+    assert result.provenance.completion is not None
 
 
 @given(data=tiny_crowds())

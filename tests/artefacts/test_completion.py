@@ -43,7 +43,7 @@ def test_sums_equal_those_of_the_list(completion: Completion) -> None:
     torch.testing.assert_close(counted.shares(), listed.shares())
 
 
-@pytest.mark.parametrize("name", ["mv", "ds", "ibcc", "zc"])
+@pytest.mark.parametrize("name", ["mv", "ds", "ibcc", "zc", "catd"])
 def test_methods_count_without_making_the_list(
     completion: Completion, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -52,6 +52,15 @@ def test_methods_count_without_making_the_list(
     monkeypatch.setattr(Completion, "listed", lambda self: pytest.fail("it made the list"))
     counted = method.fit(completion.data, completion=completion)
     np.testing.assert_allclose(counted.posterior, from_list.posterior, atol=1e-8)
+
+
+def test_too_many_labels_to_list_are_a_sentence(
+    completion: Completion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crowdcore.completed.MOST_LISTED", 100)
+    with pytest.raises(DataError, match="too many for this method"):
+        get_method("glad").fit(completion.data, completion=completion)
+    get_method("ds").fit(completion.data, completion=completion)
 
 
 def test_workers_are_judged_by_their_own_labels(completion: Completion) -> None:
