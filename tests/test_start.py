@@ -11,7 +11,7 @@ import pytest
 from crowdcore.data import CrowdData, DataError
 from crowdcore.method import Method
 from crowdcore.registry import fit, get_method, methods
-from tests.crowds import easy_crowd, golden_crowd, with_some_gold
+from tests.crowds import draw, easy_crowd, golden_crowd, with_some_gold
 
 TAKES_GOLD = [
     name for name, method in methods().items() if "use_gold" in method.config.model_fields
@@ -58,7 +58,7 @@ def test_gold_helps_the_other_items() -> None:
     assert (told.truth[other] == data.gold[other]).mean() > before
 
 
-@pytest.mark.parametrize("name", ["ds", "hds", "zc", "ibcc", "hbcc", "mace"])
+@pytest.mark.parametrize("name", ["ds", "hds", "lfc", "zc", "ibcc", "hbcc", "cbcc", "mace"])
 def test_a_warm_start_reaches_the_same_fixed_point_in_fewer_steps(name: str) -> None:
     data = easy_crowd()
     fewer = data.without_workers([data.workers[3]])
@@ -70,6 +70,37 @@ def test_a_warm_start_reaches_the_same_fixed_point_in_fewer_steps(name: str) -> 
     )
     np.testing.assert_allclose(warm.posterior, cold.posterior, atol=1e-3)
     assert warm.provenance.steps < cold.provenance.steps
+
+
+def disputed_crowd() -> CrowdData:
+    """So many errors that plain steps take long."""
+    rng = np.random.default_rng(5)
+    right = rng.uniform(0.5, 0.9, 20)[:, None, None]
+    confusion = right * np.eye(2) + (1 - right) * (1 - np.eye(2))
+    return draw(confusion, rng.integers(0, 2, 600), 5, rng)
+
+
+@pytest.mark.parametrize("name", ["ds", "ibcc", "hbcc", "mace"])
+def test_a_warm_start_is_several_times_shorter_whatever_has_changed(name: str) -> None:
+    data = disputed_crowd()
+    most = slice(data.n_labels // 100, None)
+    part = dataclasses.replace(
+        data, item=data.item[most], worker=data.worker[most], label=data.label[most]
+    )
+    cases: list[tuple[CrowdData, CrowdData, dict[str, Any]]] = [
+        (part, data, {}),
+        (data, data.without_workers([data.workers[3]]), {}),
+        (data, with_some_gold(data, 60), {"use_gold": True}),
+    ]
+    ratios = []
+    for before, after, settings in cases:
+        first = fit(before, name, max_iter=2000)
+        cold = fit(after, name, max_iter=2000, **settings)
+        warm = fit(after, name, max_iter=2000, warm_start=first.beliefs, **settings)
+        np.testing.assert_allclose(warm.posterior, cold.posterior, atol=0.05)
+        ratios.append(cold.provenance.steps / warm.provenance.steps)
+    assert min(ratios) > 2
+    assert sorted(ratios)[1] >= 3
 
 
 def test_an_earlier_result_is_matched_by_name() -> None:

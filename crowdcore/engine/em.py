@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 import torch
 
+from crowdcore.engine.leaps import Leaps
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -132,6 +134,31 @@ def class_totals(labels: Labels, posterior: Tensor) -> Tensor:
     parts = [rows.sum(0) for rows in _blocks(posterior)]
     total = torch.stack(parts).sum(0, dtype=torch.float64)
     return total - posterior.index_select(0, labels.unlabelled).sum(0, dtype=torch.float64)
+
+
+class Tally:
+    """What an M step counts; after a warm start the counts leap ahead (`leaps`)."""
+
+    def __init__(self, labels: Labels) -> None:
+        self.labels = labels
+        self.leaps = Leaps(on=labels.warm is not None)
+
+    @property
+    def leapt(self) -> bool:
+        """Whether the last counts were leapt to: what came of them is no sign of the end."""
+        return self.leaps.leapt
+
+    def count(self, posterior: Tensor, value: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """The counts [W, true, given] and the totals of the classes [K].
+
+        `value` is the log-likelihood, or a bound of it, that the last counts led to.
+        """
+        counts, totals = given_counts(self.labels, posterior), class_totals(self.labels, posterior)
+        if not self.leaps.on:
+            return counts, totals
+        point = self.leaps.next(torch.cat([counts.reshape(-1).double(), totals]), value)
+        parts = torch.split(point.clamp(min=0), [counts.numel(), totals.numel()])
+        return parts[0].reshape(counts.shape), parts[1]
 
 
 def class_prior(labels: Labels, posterior: Tensor) -> Tensor:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from crowdcore.engine import dirichlet, em
+from crowdcore.engine.leaps import Leaps
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -108,6 +109,18 @@ def _model(
     )
 
 
+def recalled(cells: Cells, right: Tensor, learn: Callable[[Told], Model], steps: int) -> Tensor:
+    """The chance [W * K, 1] that a right label was known, if so many [W * K, 1] are right.
+
+    This is what an earlier posterior knew of the workers; no look at the labels is needed.
+    """
+    known = right / cells.key_counts.clamp(min=1).unsqueeze(1)
+    for _ in range(steps):
+        model = learn(split(cells, right * known))
+        known = (model.log_known - model.log_spam).sigmoid()
+    return known
+
+
 def settle(
     cells: Cells,
     known: Tensor,
@@ -127,6 +140,7 @@ def settle(
     right = cells.add_cells(cells.pick(start).unsqueeze(1).repeat(1, n_starts))
     totals = em.class_totals(labels, start).unsqueeze(1).repeat(1, n_starts)
     last = totals.new_zeros(n_starts)
+    leaps = Leaps(on=labels.warm is not None)
     for _ in run.loop(max_iter, "Starts"):
         model = learn(split(cells, right * known))
         odds = torch.logaddexp(model.log_known, model.log_spam) - model.log_spam
@@ -139,14 +153,19 @@ def settle(
             bound -= (totals * log_prior).sum(0)
         moved, last = (bound - last).abs() / labels.n_labels, bound
         run.log(bound=bound.amax() / labels.n_labels)
-        if run.settled(moved.amax(), tol):
+        if run.settled(moved.amax(), tol) and not leaps.leapt:
             break
         # A start that has settled stays, however long the others take.
-        moving = moved >= tol
+        moving = moved >= (0.0 if leaps.on else tol)
         known = torch.where(moving, (model.log_known - model.log_spam).sigmoid_(), known)
         right = torch.where(moving, cells.add_cells(cell), right)
         if class_prior:
             totals = torch.where(moving, cells.class_totals(cell, rest, prior), totals)
+        if leaps.on:  # there is one start
+            point = leaps.next(torch.cat([right, known, totals]).double().squeeze(1), bound.sum())
+            sizes = [len(given), len(given), len(totals)]
+            right, known, totals = torch.split(point.clamp(min=0).unsqueeze(1), sizes)
+            right, known = right.to(cell.dtype), known.clamp(max=1).to(cell.dtype)
     return Fitted(
         bound=last.unsqueeze(0),
         cell=cell,

@@ -82,7 +82,7 @@ def mace(labels: Labels, cfg: MaceConfig, run: Run) -> Estimate:
         known = torch.rand(shape, generator=generator, dtype=labels.dtype, device=labels.device)
         if labels.warm is not None:
             right = cells.add_cells(cells.pick(labels.warm).unsqueeze(1))
-            known = right / cells.key_counts.clamp(min=1).unsqueeze(1)  # and no other start
+            known = spamming.recalled(cells, right, learn, cfg.max_iter)  # and no other start
         elif not found:
             known.select(1, 0).fill_(0.5)  # the neutral start
         fitted = spamming.settle(

@@ -43,6 +43,7 @@ def zc(labels: Labels, cfg: ZenCrowdConfig, run: Run) -> Estimate:
     import torch
 
     from crowdcore.engine import em
+    from crowdcore.engine.leaps import Leaps
 
     size, device = labels.n_workers, labels.device
     reliability = torch.full((size,), cfg.reliability, dtype=labels.dtype, device=device)
@@ -51,14 +52,17 @@ def zc(labels: Labels, cfg: ZenCrowdConfig, run: Run) -> Estimate:
         hits = labels.hits(labels.warm) / labels.worker_counts
         reliability = torch.where(seen, hits, reliability).clamp(EDGE, 1 - EDGE)
     prior = torch.full((labels.n_classes,), 1 / labels.n_classes, device=device).double()
+    leaps = Leaps(on=labels.warm is not None)
     for _ in run.loop(cfg.max_iter, "EM"):
         confusion = em.one_coin(reliability, labels.n_classes)
         posterior, loglik = em.e_step(labels, prior, confusion)
+        leapt = leaps.leapt  # to the reliability that this posterior comes of
         hits = labels.hits(posterior) / labels.worker_counts
-        reliability = torch.where(seen, hits, reliability).clamp(EDGE, 1 - EDGE)
+        reliability = leaps.next(torch.where(seen, hits, reliability), loglik)
+        reliability = reliability.clamp(EDGE, 1 - EDGE)
         if cfg.class_prior:
             prior = em.class_prior(labels, posterior)
         run.log(loglik=loglik / labels.n_labels)
-        if run.plateaued("loglik", cfg.tol):
+        if run.plateaued("loglik", cfg.tol) and not leapt:
             break
     return Estimate(posterior=posterior, worker_scores={"reliability": reliability})

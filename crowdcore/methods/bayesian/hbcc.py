@@ -47,15 +47,17 @@ def hbcc(labels: Labels, cfg: HierarchicalConfig, run: Run) -> Estimate:
 
     diagonal = dirichlet.confusion_prior(labels, cfg.right, 1.0)
     posterior = em.start(labels, "votes")
+    tally = em.Tally(labels)
     for _ in run.loop(cfg.max_iter, "Mean field"):
-        counts = em.given_counts(labels, posterior).double()  # [W, true, given]
+        counts, classes = tally.count(posterior)
+        counts = counts.double()  # [W, true, given]
         crowd = em.rows_of(counts.sum(0) + diagonal, 0.0)
-        counts += cfg.strength * crowd
-        log_prior = dirichlet.expected_log(1.0 + em.class_totals(labels, posterior))
+        counts = counts + cfg.strength * crowd
+        log_prior = dirichlet.expected_log(1.0 + classes)
         before = posterior
         log_confusion = dirichlet.expected_log(counts)
         posterior, total = em.e_step_of_logs(labels, log_prior, log_confusion)
         run.log(loglik=total / labels.n_labels)
-        if run.settled(em.largest_move(before, posterior), cfg.tol):
+        if run.settled(em.largest_move(before, posterior), cfg.tol) and not tally.leapt:
             break
     return Estimate(posterior=posterior, confusion=em.rows_of(counts, 0.0))

@@ -49,10 +49,11 @@ def ibcc(labels: Labels, cfg: IndependentConfig, run: Run) -> Estimate:
     from crowdcore.engine import dirichlet, em
 
     prior = dirichlet.confusion_prior(labels, cfg.right, cfg.wrong)
-    posterior = em.start(labels, "votes")
+    posterior, bound = em.start(labels, "votes"), None
+    tally = em.Tally(labels)
     for _ in run.loop(cfg.max_iter, "Mean field"):
-        counts = em.given_counts(labels, posterior).double()  # [W, true, given]
-        classes = em.class_totals(labels, posterior)
+        counts, classes = tally.count(posterior, bound)
+        counts = counts.double()  # [W, true, given]
         log_confusion = dirichlet.expected_log(prior + counts)
         log_prior = dirichlet.expected_log(cfg.class_prior + classes)
         before = posterior
@@ -60,7 +61,7 @@ def ibcc(labels: Labels, cfg: IndependentConfig, run: Run) -> Estimate:
         bound = total + dirichlet.slack(prior, counts, log_confusion)
         bound += dirichlet.slack(prior.new_full((), cfg.class_prior), classes, log_prior)
         run.log(elbo=bound / labels.n_labels)
-        if run.settled(em.largest_move(before, posterior), cfg.tol):
+        if run.settled(em.largest_move(before, posterior), cfg.tol) and not tally.leapt:
             break
     counts += prior
     return Estimate(posterior=posterior, confusion=counts / counts.sum(2, keepdim=True))

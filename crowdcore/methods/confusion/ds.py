@@ -40,13 +40,14 @@ def ds(labels: Labels, cfg: DawidSkeneConfig, run: Run) -> Estimate:
     """Learn how each worker confuses the classes, and weigh their labels accordingly."""
     from crowdcore.engine import em
 
-    posterior = em.start(labels, cfg.start)
+    posterior, loglik = em.start(labels, cfg.start), None
+    tally = em.Tally(labels)
     for _ in run.loop(cfg.max_iter, "EM"):
-        prior = em.class_prior(labels, posterior)  # eq. 2.4
-        counts = em.given_counts(labels, posterior)
+        counts, totals = tally.count(posterior, loglik)
+        prior = totals / totals.sum()  # eq. 2.4
         confusion = em.rows_of(counts, cfg.smoothing)  # eq. 2.3
         posterior, loglik = em.e_step(labels, prior, confusion, posterior)  # eq. 2.5
         run.log(loglik=loglik / labels.n_labels)
-        if run.plateaued("loglik", cfg.tol):
+        if run.plateaued("loglik", cfg.tol) and not tally.leapt:
             break
     return Estimate(posterior=posterior, confusion=confusion)

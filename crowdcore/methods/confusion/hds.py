@@ -43,10 +43,11 @@ def hds(labels: Labels, cfg: HomogeneousConfig, run: Run) -> Estimate:
 
     from crowdcore.engine import em
 
-    posterior = em.start(labels, "quality")
+    posterior, loglik = em.start(labels, "quality"), None
+    tally = em.Tally(labels)
     for _ in run.loop(cfg.max_iter, "EM"):
-        prior = em.class_prior(labels, posterior)
-        counts = em.given_counts(labels, posterior) + cfg.smoothing
+        counts, totals = tally.count(posterior, loglik)
+        prior, counts = totals / totals.sum(), counts + cfg.smoothing
         hits, total = counts.diagonal(dim1=1, dim2=2), counts.sum(2)
         if cfg.accuracy == "per worker":
             hits, total = hits.sum(1, keepdim=True), total.sum(1, keepdim=True)
@@ -57,6 +58,6 @@ def hds(labels: Labels, cfg: HomogeneousConfig, run: Run) -> Estimate:
         confusion = em.one_coin(right, labels.n_classes)
         posterior, loglik = em.e_step(labels, prior, confusion, posterior)
         run.log(loglik=loglik / labels.n_labels)
-        if run.plateaued("loglik", cfg.tol, relative=True):
+        if run.plateaued("loglik", cfg.tol, relative=True) and not tally.leapt:
             break
     return Estimate(posterior=posterior, confusion=confusion)

@@ -57,17 +57,20 @@ def lfc(labels: Labels, cfg: LearningFromCrowdsConfig, run: Run) -> Estimate:
     believed = torch.full((1,), cfg.belief, dtype=torch.float64, device=labels.device)
     belief = em.one_coin(believed, labels.n_classes)  # [1, true, given]
     belief = belief / belief.sum(2, keepdim=True)  # with one class there are no errors
-    posterior = em.start(labels, "votes")
+    posterior, goal = em.start(labels, "votes"), None
+    tally = em.Tally(labels)
     for _ in run.loop(cfg.max_iter, "EM"):
-        counts = cfg.strength * belief + em.given_counts(labels, posterior)
+        counts, totals = tally.count(posterior, goal)
+        counts = cfg.strength * belief + counts
         total = counts.sum(2, keepdim=True)
         confusion = torch.where(total > em.FLOOR, counts / total.clamp(min=em.FLOOR), belief)
-        prior = cfg.prevalence + em.class_totals(labels, posterior)
+        prior = cfg.prevalence + totals
         prior = prior / prior.sum()
         posterior, loglik = em.e_step(labels, prior, confusion, posterior)
         held = cfg.strength * (belief * confusion.clamp(min=em.FLOOR).log()).sum()
         held += cfg.prevalence * prior.clamp(min=em.FLOOR).log().sum()
-        run.log(logpost=(loglik + held) / labels.n_labels)
-        if run.plateaued("logpost", cfg.tol):
+        goal = loglik + held
+        run.log(logpost=goal / labels.n_labels)
+        if run.plateaued("logpost", cfg.tol) and not tally.leapt:
             break
     return Estimate(posterior=posterior, confusion=confusion)
