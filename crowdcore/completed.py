@@ -14,6 +14,7 @@ from crowdcore.labels import DOUBLE_BELOW, Labels
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
     from torch import Tensor
 
     from crowdcore.artefacts.completion import Completion
@@ -71,27 +72,24 @@ class CompletedLabels(Labels):
         return self.completion.data
 
     @cached_property
-    def counts(self) -> Tensor:
-        """How many labels each item has [N]."""
-        return self.votes.sum(1)
+    def labels_per_item(self) -> NDArray[np.int64]:
+        """How many labels each item has [N], on the host."""
+        filled: NDArray[np.int64] = self.completion.filled_votes.sum(1)
+        return self.observed.labels_per_item + filled
+
+    @cached_property
+    def labels_per_worker(self) -> NDArray[np.int64]:
+        """How many labels each worker gave, or was given [W], on the host."""
+        return self.observed.labels_per_worker + self.completion.filled_per_worker
+
+    def of(self, data: CrowdData) -> Labels:
+        """Other labels on the same device, none of them filled in."""
+        return Labels(data, self.device)
 
     @cached_property
     def votes(self) -> Tensor:
         """How often each item got each class [N, K]."""
-        votes = self.completion.data.votes + self.completion.filled_votes
-        return self.tensor(votes, self.dtype)
-
-    @cached_property
-    def worker_counts(self) -> Tensor:
-        """How many labels each worker gave, or was given [W]."""
-        counts = self.completion.data.labels_per_worker + self.completion.filled_per_worker
-        return self.tensor(counts, self.dtype)
-
-    @cached_property
-    def unlabelled(self) -> Tensor:
-        """The items without any label."""
-        votes = self.completion.data.votes + self.completion.filled_votes
-        return self.tensor(np.flatnonzero(votes.sum(1) == 0))
+        return self.tensor(self.observed.votes + self.completion.filled_votes, self.dtype)
 
     @cached_property
     def gold(self) -> tuple[Tensor, Tensor]:

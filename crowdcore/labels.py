@@ -58,6 +58,20 @@ class Labels:
         """The data without any label that was filled in: items, features, gold, and who is who."""
         return self.data
 
+    @property
+    def labels_per_item(self) -> NDArray[np.int64]:
+        """How many labels each item has [N], on the host."""
+        return self.data.labels_per_item
+
+    @property
+    def labels_per_worker(self) -> NDArray[np.int64]:
+        """How many labels each worker gave [W], on the host."""
+        return self.data.labels_per_worker
+
+    def of(self, data: CrowdData) -> Labels:
+        """Other labels on the same device."""
+        return type(self)(data, self.device)
+
     def tensor(self, array: NDArray[np.generic], dtype: torch.dtype | None = None) -> Tensor:
         """Put a numpy array on the device."""
         # A copy: torch warns about read-only memory, and data must never change. Numpy makes it,
@@ -144,7 +158,7 @@ class Labels:
     @cached_property
     def counts(self) -> Tensor:
         """How many labels each item has [N]."""
-        return self.tensor(self.data.labels_per_item, self.dtype)
+        return self.tensor(self.labels_per_item, self.dtype)
 
     @cached_property
     def votes(self) -> Tensor:
@@ -154,12 +168,12 @@ class Labels:
     @cached_property
     def worker_counts(self) -> Tensor:
         """How many labels each worker gave [W]."""
-        return self.tensor(self.data.labels_per_worker, self.dtype)
+        return self.tensor(self.labels_per_worker, self.dtype)
 
     @cached_property
     def unlabelled(self) -> Tensor:
         """The items that nobody labelled; they must not shape a class prior."""
-        return self.tensor(np.flatnonzero(self.data.labels_per_item == 0))
+        return self.tensor(np.flatnonzero(self.labels_per_item == 0))
 
     @cached_property
     def gold(self) -> tuple[Tensor, Tensor]:

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from crowdcore.labels import Labels
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch import Tensor
 
     from crowdcore.artefacts.spectral import Origin
     from crowdcore.engine.train import Split
+    from crowdcore.labels import Labels
     from crowdcore.method import LearningConfig
     from crowdcore.run import Run
 
@@ -76,7 +75,7 @@ def views_of(labels: Labels, split: Split, cfg: LearningConfig, run: Run) -> lis
     order = np.lexsort((data.label, data.worker, data.item))  # of the rows, as in Triples
     learnt = np.zeros(data.n_labels, bool)
     learnt[order[split.learn.cpu().numpy()]] = True
-    fewer = known_items(Labels(data.only(learnt), labels.device), run.seed)
+    fewer = known_items(labels.of(data.only(learnt)), run.seed)
     return [fewer, items] if cfg.refit else [fewer]
 
 
@@ -86,7 +85,7 @@ def _standardised(
     """Mean 0 and deviation 1 over the items that have labels and features."""
     flat = values.reshape(len(values), -1)
     there = ~np.isnan(flat).any(1)
-    learnt = values[there & (labels.counts > 0).cpu().numpy()]
+    learnt = values[there & (labels.labels_per_item > 0)]
     if not len(learnt):  # nothing to learn from: all features count as average
         learnt = np.zeros((1, *values.shape[1:]), np.float32)
     across = (0,) if values.ndim == 2 else (0, 2, 3)  # noqa: PLR2004  (a picture: by channel)

@@ -87,13 +87,11 @@ def mlp(labels: Labels, cfg: PerceptronConfig, run: Run) -> Estimate:
 
 def _labels_of_gold(labels: Labels) -> Labels:
     """The labels of gold items only: an epoch costs no more than these."""
-    from crowdcore.labels import Labels
-
     data = labels.data
     keep = data.has_gold[data.item]
     if not keep.any():
         raise DataError("No item with gold has a label", fix="Add gold for items with labels.")
-    return Labels(data.only(keep), labels.device)
+    return labels.of(data.only(keep))
 
 
 def _split(labels: Labels, held_out: float, rng: np.random.Generator) -> tuple[Tensor, Tensor]:

@@ -93,7 +93,7 @@ def auto(labels: Labels, cfg: AutoConfig, run: Run) -> Estimate:
 
 
 def _notes(labels: Labels, members: dict[str, Any], disputed: int) -> list[str]:
-    data, given = labels.observed, labels.worker_counts
+    data, given = labels.observed, labels.labels_per_worker
     notes = [
         f"Pooled {len(members['names'])} methods: {', '.join(members['titles'])}.",
         f"They do not all agree on {disputed:,} of {data.n_items:,} items: there the choice of a "
@@ -103,7 +103,7 @@ def _notes(labels: Labels, members: dict[str, Any], disputed: int) -> list[str]:
     ]
     if members["skipped"]:
         notes.append(f"The time was up before {', '.join(members['skipped'])}.")
-    typical = int(np.median(given[given > 0].cpu().numpy()))
+    typical = int(np.median(given[given > 0]))
     if typical < data.n_classes**2:
         notes.append(
             f"Half of the workers have at most {typical:,} labels, fewer than the "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 from pydantic import Field
 
 from crowdcore.method import GoldConfig, method
@@ -52,7 +53,7 @@ def catd(labels: Labels, cfg: ConfidenceAwareConfig, run: Run) -> Estimate:
     from crowdcore.engine import votes
 
     # The lower quantile of the chi-square distribution with n_w degrees of freedom.
-    freedom = labels.worker_counts.clamp(min=1).cpu().numpy()
+    freedom = np.maximum(labels.labels_per_worker, 1)
     evidence = labels.tensor(2 * gammaincinv(freedom / 2, cfg.alpha / 2), labels.dtype)
     truth, weight = votes.first(labels), evidence
     for _ in run.loop(cfg.max_iter, "Weights"):
