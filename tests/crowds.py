@@ -126,3 +126,22 @@ def featured_crowd(n_classes: int = 3) -> CrowdData:
         gold=truth,
         features=features.astype(np.float32),
     )
+
+
+def with_twins(data: CrowdData, n: int) -> CrowdData:
+    """Give each of the first items, the first one twice, a twin with the same labels and gold."""
+    item, worker, label = [data.item], [data.worker], [data.label]
+    whose = [*range(n), 0]
+    for place, one in enumerate(whose):
+        own = np.flatnonzero(data.item == one)[::-1]
+        item.append(np.full(len(own), data.n_items + place, data.item.dtype))
+        worker.append(data.worker[own])
+        label.append(data.label[own])
+    return dataclasses.replace(
+        data,
+        item=np.concatenate(item),
+        worker=np.concatenate(worker),
+        label=np.concatenate(label),
+        items=(*data.items, *(f"twin {place}" for place in range(len(whose)))),
+        gold=None if data.gold is None else np.append(data.gold, data.gold[whose]),
+    )

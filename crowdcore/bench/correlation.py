@@ -99,8 +99,11 @@ def _form(form: Form) -> Callable[..., Tensor]:
 
     from crowdcore.engine import attention
 
-    def dense(query: Tensor, key: Tensor, value: Tensor, slope: float = 0.0) -> Tensor:
-        return leaky_relu(query.unsqueeze(1) + key, slope).softmax(1) @ value
+    def dense(
+        query: Tensor, key: Tensor, value: Tensor, slope: float = 0.0, copies: Tensor | None = None
+    ) -> Tensor:
+        scores = leaky_relu(query.unsqueeze(1) + key, slope)
+        return (scores if copies is None else scores + copies.log()).softmax(1) @ value
 
     return attention.full if form == "exact" else dense
 

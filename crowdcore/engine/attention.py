@@ -2,7 +2,8 @@
 
 Additive scores are φ(query_i + key_j), φ being the leaky ReLU of some slope; queries and keys
 are [n]. Dot scores are query_i · key_j; queries and keys are [n, d], already scaled. A node's
-answer is the mean of the values [n, d], weighed by the softmax of its scores.
+answer is the mean of the values [n, d], weighed by the softmax of its scores. A node may stand
+for several that are all alike; `copies` [n] says for how many, and each of them is attended to.
 """
 
 from __future__ import annotations
@@ -18,33 +19,55 @@ from torch.utils.checkpoint import checkpoint
 IN_CACHE = 262_144
 """Numbers that are summed together."""
 
-AT_ONCE = 16_000_000
+AT_ONCE = 32_000_000
 """Scores that are in memory together where pairs are taken one by one."""
 
 
-def full(query: Tensor, key: Tensor, value: Tensor, slope: float = 0.0) -> Tensor:
+def full(
+    query: Tensor, key: Tensor, value: Tensor, slope: float = 0.0, copies: Tensor | None = None
+) -> Tensor:
     """Attend to all nodes [n, d]; never makes the n × n weights."""
-    if query.dim() == 1:
-        attended: Tensor = _Additive.apply(query, key, value, slope)  # type: ignore[no-untyped-call]
-        return attended
-    q, k, v = (rows.unsqueeze(0).unsqueeze(0) for rows in (query, key, value))  # one head
-    return scaled_dot_product_attention(q, k, v, scale=1.0).squeeze(0).squeeze(0)
+    if query.dim() > 1:
+        return _dot(query, key, value, None if copies is None else copies.log().unsqueeze(0))
+    attended: Tensor = _Additive.apply(query, key, value, slope, copies)  # type: ignore[no-untyped-call]
+    return attended
 
 
-def within(query: Tensor, key: Tensor, value: Tensor, near: Tensor, slope: float = 0.0) -> Tensor:
+def within(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    near: Tensor,
+    slope: float = 0.0,
+    *,
+    copies: Tensor | None = None,
+) -> Tensor:
     """Attend to the nodes that are near [n, n] only; every node must be near to some."""
+    # A key's copies multiply its weight.
+    more = value.new_zeros(len(key)) if copies is None else copies.log()
 
     def rows(of: Tensor, near: Tensor, key: Tensor, value: Tensor) -> Tensor:
-        scores = _scores(of, key, slope).masked_fill(~near, -torch.inf)
-        return scores.softmax(1) @ value
+        mask = torch.where(near, more, -torch.inf)
+        if of.dim() > 1:
+            return _dot(of, key, value, mask)
+        return (_scores(of, key, slope) + mask).softmax(1) @ value
 
     step = max(1, AT_ONCE // len(key))
+    if step >= len(query):
+        return rows(query, near, key, value)
     # Recomputed in the backward pass, so that memory stays bounded.
     parts = [
         checkpoint(rows, *part, key, value, use_reentrant=False, preserve_rng_state=False)
         for part in zip(torch.split(query, step), torch.split(near, step), strict=True)
     ]
     return torch.cat(parts)
+
+
+def _dot(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
+    """Attention by dot products, to which a mask [1 or n, n] is added."""
+    q, k, v = (rows.unsqueeze(0).unsqueeze(0) for rows in (query, key, value))  # one head
+    found = scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=1.0)
+    return found.squeeze(0).squeeze(0)
 
 
 def sampled(
@@ -81,10 +104,15 @@ class _Additive(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, query: Tensor, key: Tensor, value: Tensor, slope: float) -> Tensor:
+    def forward(  # noqa: PLR0917  (autograd passes no names)
+        ctx: Any, query: Tensor, key: Tensor, value: Tensor, slope: float, copies: Tensor | None
+    ) -> Tensor:
         (asked, q), (kept, k) = _sorted(query), _sorted(key)
         top = k.amax()
         sums, up, down = _Sums(k, q), (k - top).exp(), (slope * (k - top)).exp()
+        if copies is not None:
+            many = copies.index_select(0, kept)
+            up, down = up * many, down * many
         damp = (q + top).clamp(min=0).mul(slope - 1).exp()  # [n]
         above, below = sums(up, down)
         size = above + below * damp
@@ -104,7 +132,7 @@ class _Additive(torch.autograd.Function):
         return _back(asked, _turned(answer))
 
     @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, Tensor, None, None]:
         asked, kept, q, k, columns, answer, pull, size, damp, up, down = ctx.saved_tensors
         grad = _turned(grads[0].index_select(0, asked))  # [d, n]
         sums, over, under = _Sums(q, k), size.reciprocal(), damp / size
@@ -126,6 +154,7 @@ class _Additive(torch.autograd.Function):
             _back(asked, of_query.mul_(1 - ctx.slope).to(kind)),
             _back(kept, of_key.to(kind)),
             _back(kept, _turned(torch.cat(of_values))),
+            None,
             None,
         )
 

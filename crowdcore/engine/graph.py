@@ -2,7 +2,8 @@
 
 What a node says along a label depends on the node and on the label's class only. So messages
 are rows of *cells*, the pairs (class, sender) that occur, and each label leads from a cell to
-its receiver. Nodes without labels are no part of the graph.
+its receiver. Nodes without labels are no part of the graph. Items with the same labels by the
+same workers hear and say the same, and may be one node that counts as often.
 """
 
 from __future__ import annotations
@@ -43,27 +44,47 @@ class Graph:
 
     workers: Tensor  # those with labels
     items: Tensor
-    worker: NDArray[np.int64]  # [L] places among these, ordered by item
-    item: NDArray[np.int64]  # [L]
+    node: Tensor  # of each of these items
+    first: Tensor  # one of the items of each node
+    copies: Tensor | None  # items that each node stands for; one each if there are none
+    worker: NDArray[np.int64]  # [E] places among the workers, of each edge
+    item: NDArray[np.int64]  # [E] nodes
     to_items: Direction
     to_workers: Direction
 
     @classmethod
-    def of(cls, labels: Labels) -> Graph:
-        """The graph of some labels; their order does not change a sum."""
-        data = labels.data
+    def of(cls, labels: Labels, *, merge: bool = False, dtype: torch.dtype | None = None) -> Graph:
+        """The graph of some labels; their order does not change a sum.
+
+        Merged, items with the same labels are one node, and the labels of one of them its edges.
+        """
+        data, dtype = labels.data, dtype or labels.dtype
         order = np.lexsort((data.label, data.worker, data.item))
         workers, worker = np.unique(data.worker[order], return_inverse=True)
-        items, item = np.unique(data.item[order], return_inverse=True)
+        items, item, size = np.unique(data.item[order], return_inverse=True, return_counts=True)
         given = data.label[order].astype(np.int64)
-        rank = np.argsort(order)  # where each label of the data went
+        node = _alike(worker * data.n_classes + given, size) if merge else np.arange(len(items))
+        _, first, copies = np.unique(node, return_index=True, return_counts=True)
+        start = np.cumsum(size) - size
+        kept = np.isin(item, first)
+        edge = np.cumsum(kept) - 1
+        # Where each label of the data went: to the like label of the first item of its node.
+        rank = edge[(start[first[node]] - start)[item] + np.arange(len(item))][np.argsort(order)]
+        ends = worker[kept], node[item[kept]]
         return cls(
             workers=labels.tensor(workers.astype(np.int64)),
             items=labels.tensor(items.astype(np.int64)),
-            worker=worker,
-            item=item,
-            to_items=Direction(labels, worker, item, given, rank),
-            to_workers=Direction(labels, item, worker, given, rank),
+            node=labels.tensor(node),
+            first=labels.tensor(items[first].astype(np.int64)),
+            copies=labels.tensor(copies, dtype) if len(copies) < len(items) else None,
+            worker=ends[0],
+            item=ends[1],
+            to_items=Direction(
+                labels, *ends, given[kept], rank, copies=np.ones(len(workers)), dtype=dtype
+            ),
+            to_workers=Direction(
+                labels, *ends[::-1], given[kept], rank, copies=copies, dtype=dtype
+            ),
         )
 
     @cached_property
@@ -75,7 +96,7 @@ class Graph:
 
 
 class Direction:
-    """Messages from all senders to all receivers, one along each label."""
+    """Messages from all senders to all receivers, one along each edge, as often as it counts."""
 
     def __init__(
         self,
@@ -84,17 +105,23 @@ class Direction:
         receiver: NDArray[np.int64],
         given: NDArray[np.int64],
         rank: NDArray[np.int64],
+        *,
+        copies: NDArray[np.generic],
+        dtype: torch.dtype,
     ) -> None:
         n_senders, n_receivers = int(sender.max()) + 1, int(receiver.max()) + 1
         cells, cell = np.unique(given * n_senders + sender, return_inverse=True)
         cell_sender, cell_class = cells % n_senders, cells // n_senders
         self.n_cells = len(cells)
         self.class_sizes = np.bincount(cell_class, minlength=labels.n_classes).tolist()
-        self.counts = labels.tensor(np.bincount(receiver), labels.dtype).unsqueeze(1)
+        heard = np.bincount(receiver, weights=copies[sender])
+        self.counts = labels.tensor(heard, dtype).unsqueeze(1)
+        many = labels.tensor(copies[cell_sender], dtype).unsqueeze(1)
+        self._copies = many if copies.max() > 1 else None  # [cells, 1]
         self._sender, self._class = labels.tensor(cell_sender), labels.tensor(cell_class)
         self._of_sender = _Bags(labels, np.arange(self.n_cells), cell_sender, n_senders)
         self._of_class = _Bags(labels, np.arange(self.n_cells), cell_class, labels.n_classes)
-        self._cell, self._rank = labels.tensor(cell), labels.tensor(rank)  # [L]
+        self._cell, self._rank = labels.tensor(cell), labels.tensor(rank)  # [E], [L]
         with_dgl = labels.device.type == "cpu" and has_dgl()
         kernels = DglKernels if with_dgl else TorchKernels
         self.kernels = kernels(labels, cell, receiver, (self.n_cells, n_receivers))
@@ -109,6 +136,7 @@ class Direction:
 
     def sum(self, messages: Tensor) -> Tensor:
         """Add, for each receiver, the messages [cells, d] that reach it -> [receivers, d]."""
+        messages = messages if self._copies is None else messages * self._copies
         return _linear(messages, self.kernels.there, self.kernels.back)
 
     def attend(self, scores: Tensor, messages: Tensor) -> Tensor:
@@ -121,8 +149,27 @@ class Direction:
 
     def weights(self, scores: Tensor) -> Tensor:
         """The weight of each label among its receiver's [L], in the order of the data."""
-        weights = self.kernels.softmax(scores.index_select(0, self._cell))
+        scores = scores.double().index_select(0, self._cell)  # so that they add up to one
+        if self._copies is None:
+            weights = self.kernels.softmax(scores)
+        else:
+            copies = self._copies.double().squeeze(1).index_select(0, self._cell)
+            weights = self.kernels.softmax(scores + copies.log()) / copies
         return weights.index_select(0, self._rank)
+
+
+def _alike(key: NDArray[np.int64], size: NDArray[np.int64]) -> NDArray[np.int64]:
+    """A number for each item [n]: the same for those with the same keys, which lie side by side."""
+    start, found = np.cumsum(size) - size, np.empty(len(size), np.int64)
+    n_found = 0
+    for length in np.unique(size):
+        own = np.flatnonzero(size == length)
+        rows, which = np.unique(
+            key[start[own, None] + np.arange(length)], axis=0, return_inverse=True
+        )
+        found[own] = n_found + which.reshape(-1)
+        n_found += len(rows)
+    return found
 
 
 def _two_hops(own: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -28,7 +28,7 @@ class Rules:
     workers: tuple[float, float]  # the same in MP2
     items: tuple[float, float]
     act: Act
-    mixes: bool  # whether states are multiplied by a matrix after messages and after attention
+    as_coded: bool  # states pass a matrix after messages and attention; weights as torch has them
 
 
 PAPER = Rules(
@@ -37,7 +37,7 @@ PAPER = Rules(
     workers=(0.1, 0.9),
     items=(0.1, 0.9),
     act=torch.relu,
-    mixes=False,
+    as_coded=False,
 )
 AUTHORS = Rules(
     mp1=(0.2, 0.8),
@@ -45,7 +45,7 @@ AUTHORS = Rules(
     workers=(0.5, 1.0),
     items=(0.3, 0.7),
     act=torch.sigmoid,
-    mixes=True,
+    as_coded=True,
 )
 
 
@@ -70,16 +70,20 @@ class Draw:
         self.dtype, self.device, self.generator = dtype, device, generator
 
     def noise(self, *shape: int) -> Tensor:
-        """Numbers between 0 and 1."""
-        return torch.rand(shape, generator=self.generator, dtype=self.dtype, device=self.device)
+        """Numbers between 0 and 1, whose draws do not depend on the precision."""
+        drawn = torch.rand(shape, generator=self.generator, dtype=torch.float64, device=self.device)
+        return drawn.to(self.dtype)
 
     def uniform(self, *shape: int, bound: float) -> nn.Parameter:
         """Numbers between -bound and bound."""
         return nn.Parameter((2 * self.noise(*shape) - 1) * bound)
 
-    def xavier(self, *shape: int) -> nn.Parameter:
-        """Xavier's uniform numbers with the gain of ReLU, for rows that multiply from the left."""
-        return self.uniform(*shape, bound=math.sqrt(12 / (shape[-2] + shape[-1])))
+    def xavier(self, *shape: int, fans: int = 0) -> nn.Parameter:
+        """Xavier's uniform numbers with the gain of ReLU, for rows that multiply from the left.
+
+        Others count what goes in and out of a table otherwise; `fans` is their sum.
+        """
+        return self.uniform(*shape, bound=math.sqrt(12 / (fans or shape[-2] + shape[-1])))
 
     def affine(self, n_in: int, n_out: int) -> Affine:
         """A linear map as torch draws it."""
@@ -93,7 +97,9 @@ class MP1(nn.Module):
     def __init__(self, graph: Graph, rules: Rules, draw: Draw, *, size: int, classes: int) -> None:
         super().__init__()
         self.graph, self.rules = graph, rules
-        self.weight = draw.xavier(classes, size, size)
+        # Torch takes the tables of all classes for one convolution.
+        fans = size * (size + classes) if rules.as_coded else 0
+        self.weight = draw.xavier(classes, size, size, fans=fans)
 
     def forward(self, states: States) -> States:
         """Workers and items at once."""
@@ -149,11 +155,16 @@ class _Ear(nn.Module):
     ) -> None:
         super().__init__()
         self.direction, self.mix, self.act = direction, mix, rules.act
-        self.edge = draw.xavier(classes, edge_size)  # W_e
+        as_coded = rules.as_coded
+        self.edge = draw.xavier(
+            classes, edge_size, fans=as_coded * edge_size * (classes + 1)
+        )  # W_e
         self.weight = draw.xavier(size + edge_size, size)
-        self.bias = draw.uniform(size, bound=0.0)
-        self.score = draw.xavier(size, 1)
-        self.after = draw.affine(size, size) if rules.mixes else None
+        self.bias = draw.xavier(size, fans=size + 1) if as_coded else draw.uniform(size, bound=0.0)
+        self.score = draw.xavier(size, 1, fans=as_coded * (2 * size + 1))
+        self.after = None
+        if as_coded:
+            self.after = Affine(draw.xavier(size, size), draw.xavier(size, fans=size + 1))
         self.heard = torch.empty(0)  # [cells] scores, of the last time
 
     def forward(self, senders: Tensor, own: Tensor) -> Tensor:
@@ -179,7 +190,7 @@ class COR(nn.Module):
         super().__init__()
         look = DotLook if dot else AdditiveLook
         self.workers, self.items = look(draw, size), look(draw, size)
-        self.after = draw.affine(size, size) if rules.mixes else None  # of both kinds
+        self.after = draw.affine(size, size) if rules.as_coded else None  # of both kinds
         self.reach = reach
         self.pairs: list[Pairs] = []
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 from torch.nn.utils import clip_grad_norm_
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 FOLDS = 5
 MANY = 500
 """Of so many answers one network holds out a fifth; fewer are all held out in turn."""
+
+PATIENCE = 100
+"""Epochs without better answers after which networks stop."""
 
 LONGEST = 1.0
 """Gradients longer than this are shortened."""
@@ -43,37 +47,44 @@ class Lesson:
 
 
 class Student:
-    """A network that learns from a part of a lesson."""
+    """A network that learns from a part of a lesson.
+
+    Its weights and their gradients are moved into one vector each: a network has dozens of small
+    tables, and what is done to each of them in every epoch adds up.
+    """
 
     def __init__(self, net: Network, lesson: Lesson, places: NDArray[np.int64]) -> None:
         self.net, self.lesson = net, lesson
         self._places = torch.tensor(places).to(lesson.rows.device)
-        self._weights = list(net.parameters())
-        self.dtype = self._weights[0].dtype
-        self._optimiser = torch.optim.Adam(self._weights, lr=lesson.rate, fused=True)
-        self._kept = [weight.detach().clone() for weight in self._weights]
+        tables = list(net.parameters())
+        self._weights = nn.Parameter(torch.cat([table.detach().flatten() for table in tables]))
+        self._weights.grad = torch.zeros_like(self._weights)
+        sizes = [table.numel() for table in tables]
+        parts = (torch.split(whole, sizes) for whole in (self._weights.data, self._weights.grad))
+        for table, weight, grad in zip(tables, *parts, strict=True):
+            table.data, table.grad = weight.view_as(table), grad.view_as(table)
+        self._optimiser = torch.optim.Adam([self._weights], lr=lesson.rate, fused=True)
+        self._before = self._kept = self._weights.detach().clone()
 
     def step(self) -> tuple[Tensor, Tensor]:
         """Learn once; returns the loss and the scores [n, K], both from before."""
-        self._before = [weight.detach().clone() for weight in self._weights]
-        self._optimiser.zero_grad()
+        self._before = self._weights.detach().clone()
+        self._optimiser.zero_grad(set_to_none=False)
         scores, _ = self.net()
         loss = self.lesson.losses(scores, self._places).mean()
         loss.backward()  # type: ignore[no-untyped-call]
-        clip_grad_norm_(self._weights, LONGEST)
+        clip_grad_norm_([self._weights], LONGEST)
         self._optimiser.step()
         return loss.detach(), scores.detach()
 
-    def remember(self, better: Tensor) -> None:
-        """Keep the weights from before the last step, if they are better than those kept."""
-        for before, kept in zip(self._before, self._kept, strict=True):
-            kept.copy_(torch.where(better, before, kept))
+    def remember(self) -> None:
+        """Keep the weights from before the last step."""
+        self._kept = self._before
 
     def recall(self) -> Network:
         """The network with the weights that were kept."""
         with torch.no_grad():
-            for weight, kept in zip(self._weights, self._kept, strict=True):
-                weight.copy_(kept)
+            self._weights.copy_(self._kept)
         return self.net
 
 
@@ -96,7 +107,7 @@ def learn_and_stop(make: Callable[[], Network], lesson: Lesson, run: Run) -> lis
     device, splits = lesson.rows.device, _splits(len(lesson.rows), run.rng)
     students = [Student(make(), lesson, learnt) for learnt, _ in splits]
     watched = [torch.tensor(held).to(device) for _, held in splits]
-    best = torch.full((), torch.inf, dtype=students[0].dtype, device=device)
+    best, since = math.inf, 0
     for _ in run.loop(lesson.epochs, "Epochs"):
         losses, missed = [], []
         for student, places in zip(students, watched, strict=True):
@@ -104,11 +115,15 @@ def learn_and_stop(make: Callable[[], Network], lesson: Lesson, run: Run) -> lis
             loss, scores = student.step()
             losses.append(loss)
             missed.append(lesson.losses(scores, places))
-        held_out = torch.cat(missed).mean()
-        for student in students:
-            student.remember(held_out < best)
-        best = torch.minimum(held_out, best)
+        held_out = float(torch.cat(missed).mean())
         run.log(loss=torch.stack(losses).mean(), held_out=held_out)
+        since += 1
+        if held_out < best:
+            best, since = held_out, 0
+            for student in students:
+                student.remember()
+        if since >= PATIENCE:
+            break
     return [student.recall() for student in students]
 
 

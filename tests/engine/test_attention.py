@@ -147,3 +147,24 @@ def test_a_sample_and_oneself_are_heard(size: int) -> None:
     near[:, chosen] = True
     expected = dense(*inputs, 0.1, near)
     assert_same(attention.sampled(*inputs, chosen, 0.1), expected, inputs, 1e-10)
+
+
+COPIES = torch.tensor([1.0, 3.0, 2.0, 1.0, 5.0], dtype=torch.float64)
+
+
+@pytest.mark.parametrize("size", [0, 6])
+@pytest.mark.parametrize("slope", [0.0, 0.2])
+@pytest.mark.parametrize("everyone", [True, False])
+def test_a_node_that_stands_for_many_is_heard_as_often(
+    everyone: bool, slope: float, size: int
+) -> None:
+    query, key, value = inputs = drawn(5, size)
+    often = COPIES.long()
+    keys, values = (rows.repeat_interleave(often, 0) for rows in (key, value))
+    if everyone:
+        near, found = everywhere(5), attention.full(*inputs, slope, COPIES)
+    else:
+        near = (torch.rand(5, 5) < 0.5) | torch.eye(5, dtype=torch.bool)
+        found = attention.within(*inputs, near, slope, copies=COPIES)
+    expected = dense(query, keys, values, slope, near.repeat_interleave(often, 1))
+    assert_same(found, expected, inputs, 1e-10)

@@ -14,7 +14,7 @@ from crowdcore.data import CrowdData
 from crowdcore.engine import graph as graphs
 from crowdcore.engine.graph import Direction, Graph
 from crowdcore.labels import Labels
-from tests.crowds import golden_crowd
+from tests.crowds import golden_crowd, with_twins
 
 CPU = torch.device("cpu")
 NAMES = ["to_items", "to_workers"]
@@ -107,6 +107,45 @@ def test_weights_come_in_the_order_of_the_data_and_sum_to_one(kernels: str) -> N
         power = np.exp(mixed.worker / 7)
         total = np.bincount(mixed.item, weights=power)
         np.testing.assert_allclose(weights, power / total[mixed.item])
+
+
+def test_items_with_the_same_labels_can_be_one_node_that_counts_as_often(kernels: str) -> None:
+    data = with_twins(golden_crowd(), 5)
+    labels = Labels(data, CPU)
+    apart, merged = Graph.of(labels), Graph.of(labels, merge=True)
+    assert apart.copies is None
+    assert merged.copies is not None
+    assert len(merged.first) == len(merged.copies) == len(apart.items) - 6
+    assert merged.copies.sort().values[-5:].tolist() == [2, 2, 2, 2, 3]
+    assert merged.node[0] == merged.node[data.n_items - 1] == merged.node[data.n_items - 6]
+    same = torch.empty_like(merged.first).index_copy(0, merged.node, apart.items)
+    assert (merged.node[same] == merged.node[merged.first]).all()
+
+    states, table = inputs(data, "to_workers")
+    states = states.detach().index_select(0, merged.first).requires_grad_()
+    each = states.index_select(0, merged.node)
+    found = heard(merged.to_workers, states, table)
+    expected = heard(apart.to_workers, each, table)
+    torch.testing.assert_close(found, expected)
+    torch.testing.assert_close(merged.to_workers.counts, apart.to_workers.counts)
+    ours = torch.autograd.grad(found.square().sum(), (states, table))
+    torch.testing.assert_close(ours, torch.autograd.grad(expected.square().sum(), (states, table)))
+    quality = each.detach()[:, :1]
+    few, many = (
+        graph.to_workers.weights(graph.to_workers.of_sender(rows).squeeze(1))
+        for graph, rows in ((merged, states.detach()[:, :1]), (apart, quality))
+    )
+    torch.testing.assert_close(few, many)
+
+    workers, table = inputs(data, "to_items")
+    few, many = (heard(graph.to_items, workers, table) for graph in (merged, apart))
+    torch.testing.assert_close(few.index_select(0, merged.node), many)
+
+
+def test_items_without_a_twin_are_not_merged() -> None:
+    merged = Graph.of(Labels(golden_crowd(), CPU), merge=True)
+    assert merged.copies is None
+    assert len(merged.first) == len(merged.items)
 
 
 def test_nodes_without_labels_are_no_part_of_the_graph() -> None:

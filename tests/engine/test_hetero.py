@@ -123,6 +123,25 @@ def test_starting_weights_follow_the_generator_and_lie_within_their_bounds() -> 
     assert max(made.weight.abs().max(), made.bias.abs().max()) <= 0.05
 
 
+def test_the_authors_layers_start_within_the_bounds_of_their_code() -> None:
+    size, edge, classes = 60, 40, 3
+    mp1 = MP1(graph(), AUTHORS, draw(), size=size, classes=classes)
+    mp2 = MP2(graph(), AUTHORS, draw(), size=size, edge_size=edge, classes=classes)
+    ear = mp2.workers
+    assert ear.after is not None
+    bounds = [
+        (mp1.weight, size * (size + classes)),
+        (ear.edge, edge * (1 + classes)),
+        (ear.weight, 2 * size + edge),
+        (ear.bias, size + 1),
+        (ear.score, 2 * size + 1),
+        (ear.after.weight, 2 * size),
+        (ear.after.bias, size + 1),
+    ]
+    for table, fans in bounds:
+        assert 0.85 * (12 / fans) ** 0.5 < table.abs().max() <= (12 / fans) ** 0.5
+
+
 def test_a_networks_answer_is_linear_in_the_items_last_states() -> None:
     head = draw().affine(SIZE, 2)
     net = hetero.Network(states, [torch.nn.Identity()], head)

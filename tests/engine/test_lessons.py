@@ -85,6 +85,21 @@ def test_networks_return_to_where_held_out_answers_were_likeliest() -> None:
     assert sureness(taught(20, epochs=120)) > 2.0  # there is no reason to stop
 
 
+def test_networks_stop_when_nothing_better_has_come_for_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    curves = []
+    for patience in (200, 7):
+        monkeypatch.setattr(lessons, "PATIENCE", patience)
+        run = Run()
+        taught(20, run, epochs=120, flipped=8)
+        curves.append([float(row["held_out"]) for row in run.history])
+    whole, short = curves
+    assert len(whole) == 120
+    assert short == whole[: len(short)]
+    assert len(short) == np.argmin(short) + 1 + 7
+
+
 def test_the_same_seed_holds_out_the_same_answers() -> None:
     for one, other in zip(taught(10, Run(seed=4)), taught(10, Run(seed=4)), strict=True):
         torch.testing.assert_close(one.own, other.own, atol=0, rtol=0)

@@ -14,12 +14,13 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from crowdcore.artefacts.attention import AttentionMap
 from crowdcore.artefacts.embedding import Embedding
 from crowdcore.data import UNKNOWN, CrowdData, DataError
+from crowdcore.engine import assembly
 from crowdcore.engine.assembly import Design, build
 from crowdcore.engine.graph import Graph
 from crowdcore.labels import Labels
 from crowdcore.registry import fit, get_method
 from crowdcore.result import Result
-from tests.crowds import draw, easy_crowd, golden_crowd, with_some_gold
+from tests.crowds import draw, easy_crowd, golden_crowd, with_some_gold, with_twins
 from tests.test_conformance import _BlindRun, _ShapesOnly
 
 LAYERS = get_args(get_method("hgnn").config.model_fields["layers"].annotation)
@@ -129,6 +130,53 @@ def test_neighbourhoods_that_hold_everyone_are_the_full_one(attention: str) -> N
     for params in wide:
         other = taught(all_know_all(), attention=attention, **params)
         np.testing.assert_allclose(other.posterior, full.posterior, atol=1e-6)
+
+
+@pytest.mark.parametrize("layers", ["mp2+cor+mp2", "mp1+cor+mp1"])
+@pytest.mark.parametrize("preset", ["paper", "authors"])
+@pytest.mark.parametrize("neighbourhood", ["full", "two_hop"])
+def test_items_with_the_same_labels_are_as_if_each_were_a_node(
+    neighbourhood: str, preset: str, layers: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = with_twins(with_some_gold(golden_crowd()), 6)
+    monkeypatch.setattr(assembly, "DTYPE", torch.float64)
+    params = {"neighbourhood": neighbourhood, "preset": preset, "layers": layers}
+    merged = taught(data, **params)
+    monkeypatch.setattr(Design, "merges", False)
+    apart = taught(data, **params)
+    np.testing.assert_allclose(merged.posterior, apart.posterior, atol=1e-10)
+    for name in ("attention", "embedding"):
+        for part, table in apart.artefacts[name].items():
+            if isinstance(table, np.ndarray) and table.dtype.kind == "f":
+                np.testing.assert_allclose(merged.artefacts[name][part], table, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("params", "alike"),
+    [({}, True), ({"init": "random"}, False), ({"neighbourhood": "uniform", "sample": 30}, False)],
+)
+def test_noise_and_samples_tell_twins_apart(
+    params: dict[str, Any], alike: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(assembly, "DTYPE", torch.float64)  # they differ by little
+    data = with_twins(golden_crowd(), 6)
+    assert data.gold is not None
+    gold = np.where(np.arange(data.n_items) % 3 == 1, data.gold, UNKNOWN)
+    posterior = taught(dataclasses.replace(data, gold=gold), preset="authors", **params).posterior
+    twins = [place for place in range(6) if (gold[[place, place - 7]] == UNKNOWN).all()]
+    assert len(twins) > 1
+    same = [np.array_equal(posterior[place], posterior[place - 7]) for place in twins]
+    assert all(same) == alike
+
+
+def test_single_precision_is_precise_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    for preset in ("paper", "authors"):
+        found = []
+        for dtype in (torch.float32, torch.float64):
+            monkeypatch.setattr(assembly, "DTYPE", dtype)
+            found.append(taught(preset=preset, epochs=10).posterior)
+        single, double = found
+        np.testing.assert_allclose(single, double, atol=1e-4)
 
 
 def test_a_sample_is_drawn_anew_and_leaves_no_map_of_nodes() -> None:

@@ -134,31 +134,34 @@ def _learn(
     from crowdcore.engine import assembly, lessons
     from crowdcore.engine.graph import Graph
 
-    graph, design = Graph.of(labels), _design(cfg)
+    design = _design(cfg)
+    graph = Graph.of(labels, merge=design.merges, dtype=assembly.DTYPE)
     places = np.searchsorted(np.unique(labels.data.item), items)
     lesson = lessons.Lesson(
-        rows=labels.tensor(places),
+        rows=graph.node.index_select(0, labels.tensor(places)),
         answers=labels.tensor(answers),
         epochs=cfg.epochs,
         rate=cfg.rate,
     )
 
-    make = partial(assembly.build, labels, graph, design)
+    make = partial(assembly.build, labels, graph, design, run.generator())
     said = None
     if cfg.selection == "paper":
-        nets = [make(run.generator())]
+        nets = [make()]
         said = lessons.learn(nets[0], lesson, run)
     else:
-        nets = lessons.learn_and_stop(lambda: make(run.generator()), lesson, run)
+        nets = lessons.learn_and_stop(make, lesson, run)
     run.converged = None  # so many epochs, whatever comes of them
     with torch.no_grad():
         mean, typical, states = lessons.answer(nets)
     artefacts = assembly.left_behind(labels, graph, design, typical, states)
     if said is not None:
-        truth = said.new_zeros((cfg.epochs, labels.n_items)).index_copy(1, graph.items, said)
+        each = said.index_select(1, graph.node)
+        truth = said.new_zeros((cfg.epochs, labels.n_items)).index_copy(1, graph.items, each)
         artefacts["epochs"] = {"truth": truth}
+    mean = mean.to(labels.dtype)
     even = mean.new_full((labels.n_items, labels.n_classes), 1 / labels.n_classes)
-    posterior = even.index_copy(0, graph.items, mean)
+    posterior = even.index_copy(0, graph.items, mean.index_select(0, graph.node))
     notes = (_note(cfg, len(nets)),)
     return Estimate(posterior=posterior, artefacts=artefacts, notes=notes), posterior
 
