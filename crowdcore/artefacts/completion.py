@@ -82,7 +82,8 @@ class Completion:
     def n_observed(self) -> int:
         """How many cells have an observed label; a pair that was labelled twice is one cell."""
         cells = self.data.item.astype(np.int64) * self.data.n_workers + self.data.worker
-        return len(np.unique(cells))
+        cells.sort()  # np.unique takes many times as long
+        return 1 + int(np.count_nonzero(np.diff(cells)))
 
     @property
     def n_cells(self) -> int:
