@@ -27,28 +27,31 @@ Way = Literal["with", "without"]
 COLOURS: dict[Colour, str] = {"gold": "Gold", "truth": "Inferred truth", "label": "Worker's label"}
 WAYS: dict[Way, str] = {"with": "With transfer", "without": "Without transfer"}
 PLANE = 2
+WIDTH = 300
 
 ENOUGH_GOLD = 0.5
 """The share of a worker's items with gold from which gold is shown first."""
 
 
-def embeddings(completion: Completion) -> dict[Way, NDArray[Any]] | None:
-    """Return where a filler places labels [L, d], each way; None if it keeps no such places."""
-    found = completion.artefacts.get("embeddings")
-    shape = completion.data.n_labels
-    if found is None or any(len(found.get(way, ())) != shape for way in WAYS):
-        return None
-    return {way: found[way] for way in WAYS}
+def embeddings(completion: Completion) -> dict[Way, NDArray[Any]]:
+    """Return where a filler places labels [L, d], each way; empty if it keeps no such places."""
+    found, n = completion.artefacts.get("embeddings", {}), completion.data.n_labels
+    return {way: found[way] for way in WAYS if len(found.get(way, ())) == n}
 
 
 def draw(run: RunRow, points: dict[Way, NDArray[Any]]) -> None:
     """Show one worker's labelled items both ways, and how well classes lie apart."""
-    worker = _choose_worker(run)
     data = reads.result(run.id).data
-    own = np.flatnonzero(data.worker == worker)
-    colour = _choose_colour(run, own)
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    with row.container(width=WIDTH):
+        own = np.flatnonzero(data.worker == _choose_worker(run))
+    with row:
+        colour = _choose_colour(run, own)
     codes = _codes(run, colour)
-    rows = placing.sample(own[codes[own] != UNKNOWN])
+    placed = np.logical_and.reduce([np.isfinite(one[own]).all(1) for one in points.values()])
+    own = own[placed]
+    known = own[codes[own] != UNKNOWN]
+    rows = placing.sample(known)
     codes = codes[rows]
     st.caption(
         "Each point is an item that the worker labelled, placed by the model that fills in their "
@@ -56,15 +59,22 @@ def draw(run: RunRow, points: dict[Way, NDArray[Any]]) -> None:
         "items, then from this worker. Where classes lie apart, it can tell what the worker would "
         "say. The two planes have nothing in common but the points."
     )
-    if len(rows) < len(own):
-        known = {"gold": "with gold", "truth": "with a decided truth"}.get(colour, "drawn")
-        st.caption(f"{count(len(rows))} of {count(len(own), 'label')}: those {known}.")
+    if len(known) < len(own):
+        words = "with gold" if colour == "gold" else "with a decided truth"
+        st.caption(f"{count(len(known))} of {count(len(own), 'label')}: those {words}.")
+    if len(rows) < len(known):
+        st.caption(f"{count(len(rows))} of them are drawn, chosen at random, always the same.")
     columns = opening.side_by_side(1, 1)
     for column, (way, title) in zip(columns, WAYS.items(), strict=True):
         with column:
             st.markdown(f"**{title}**")
-            _plane(run, way, points[way][rows], rows, codes)
-            _alike(points[way][rows], codes, colour)
+            if way not in points:
+                st.caption("This run did not try it; a setting of the filler does.")
+            elif not len(rows):
+                st.caption("The filler placed none of this worker's labels.")
+            else:
+                _plane(run, way, points[way][rows], rows, codes)
+                _alike(points[way][rows], codes, colour)
 
 
 def _choose_worker(run: RunRow) -> int:

@@ -88,8 +88,8 @@ def _meaning(frame: pd.DataFrame, against: Against) -> None:
         )
     if filled - own > WORTH_SAYING:
         words.append(
-            "Filled labels are better than the given ones: the filler rather repeats what the "
-            "crowd says than what each worker would say."
+            "Filled labels are better than the given ones: the filler repeats what the crowd says "
+            "rather than what each worker would say."
         )
     elif own - filled > WORTH_SAYING:
         words.append("Filled labels are worse than the given ones.")
@@ -257,19 +257,19 @@ def _columns() -> dict[str, Any]:
 
 
 def _adverse(run: RunRow, completion: Completion) -> None:
-    """List the workers whom the filler found to answer against the others."""
+    """List the workers whom the filler found to answer without or against the others."""
     found = completion.artefacts.get("workers", {}).get("adverse")
     if found is None:
         return
     codes = np.flatnonzero(found)
     if not len(codes):
-        st.caption("The filler found no worker who answers against the others.")
+        st.caption("The filler found no worker whose labels are unrelated or opposed to others'.")
         return
-    st.subheader("Workers who answer against the others", anchor=False)
+    st.subheader("Workers who did not guide the filling", anchor=False)
     st.markdown(
-        f"{count(len(codes), 'worker')} answered the opposite of what others say so often that "
-        "their labels did not guide the filling, and nothing was filled in for them. The labels "
-        "they gave still count as before."
+        f"The filler found the labels of {count(len(codes), 'worker')} unrelated or opposed to "
+        "what others say of the same items. Nothing was learnt from them, and nothing was filled "
+        "in for them; the labels they gave still count when the truths are inferred."
     )
     workers = reads.workers(run.id).iloc[codes]
     st.dataframe(
@@ -291,5 +291,5 @@ def _adverse(run: RunRow, completion: Completion) -> None:
             "evidence": st.column_config.TextColumn("Evidence", width="large"),
         },
         placeholder="",
-        alt="Workers who were found to answer against the others",
+        alt="Workers who were found to answer without or against the others",
     )

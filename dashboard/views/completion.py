@@ -52,14 +52,14 @@ def draw() -> None:
     _metrics(run, completion)
     points = completion_space.embeddings(completion)
     view = opening.choose_view(
-        {name: words for name, words in VIEWS.items() if name != "space" or points is not None},
+        {name: words for name, words in VIEWS.items() if name != "space" or points},
         key="completion_view",
     )
     if view == "workers":
         completion_workers.draw(run, completion)
     elif view == "truths":
         completion_truths.draw(run, completion)
-    elif view == "space" and points is not None:
+    elif view == "space":
         completion_space.draw(run, points)
     elif view == "export":
         completion_export.draw(run, completion)

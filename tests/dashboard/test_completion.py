@@ -260,13 +260,13 @@ def test_adverse_workers_are_listed_with_evidence(home: Workspace) -> None:
     frame = table(page, "evidence")
     assert frame["worker"].tolist() == ["turned"]
     assert "nothing was filled in for them" in everything_said(page)
-    assert not any("against the others" in one.value for one in page.caption)
+    assert not any("unrelated or opposed" in one.value for one in page.caption)
 
 
 def test_a_filler_that_found_nobody_adverse_says_so(home: Workspace) -> None:
     save_completed(home, workers={"adverse": np.zeros(5, bool)})
     page = open_view("completion", view="workers")
-    assert "found no worker who answers against the others" in everything_said(page)
+    assert "found no worker whose labels are unrelated" in everything_said(page)
 
 
 def test_truths_are_first_compared_with_a_vote_and_the_run_is_offered(home: Workspace) -> None:
@@ -376,6 +376,19 @@ def test_embeddings_of_a_worker_are_shown_with_and_without_transfer(home: Worksp
     page.selectbox(key="choose:Worker").select("new").run()
     assert not page.exception
     assert "Too few points" in everything_said(page)
+
+
+def test_embeddings_that_are_missing_or_not_finite_are_told_of(home: Workspace) -> None:
+    data = sparse_pets()
+    places = np.ones((data.n_labels, 2), np.float32)
+    places[data.worker == data.workers.index("turned")] = np.nan
+    save_completed(home, embeddings={"with": places})
+    page = open_view("completion", view="space")
+    assert len(charts(page)) == 1
+    assert "This run did not try it" in everything_said(page)
+    page.selectbox(key="choose:Worker").select("turned").run()
+    assert not page.exception
+    assert "placed none of this worker's labels" in everything_said(page)
 
 
 def test_without_embeddings_no_such_view_is_offered(home: Workspace) -> None:
