@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from crowdcore.bench import measure
 from crowdcore.bench.peers import PEERS, Peer
 from crowdcore.data import DataError
 from crowdcore.registry import get_method
+
+if TYPE_CHECKING:
+    from crowdcore.simulation import Simulation
 
 LABELS_PER_ITEM = 5
 LABELS_PER_WORKER = 1000
@@ -173,15 +176,20 @@ def _spawn(python: str, job: dict[str, Any], name: str) -> dict[str, float]:
     return outcome
 
 
-def _save_crowd(path: Path, n_labels: int, n_classes: int, seed: int) -> None:
+def crowd(n_labels: int, n_classes: int, seed: int) -> Simulation:
+    """Simulate the crowd that everything is measured on."""
     from crowdcore.simulation import simulate
 
-    data = simulate(
+    return simulate(
         items=max(1, n_labels // LABELS_PER_ITEM),
         workers=max(20, n_labels // LABELS_PER_WORKER),
         classes=n_classes,
         labels_per_item=LABELS_PER_ITEM,
         features=0,
         seed=seed,
-    ).data
+    )
+
+
+def _save_crowd(path: Path, n_labels: int, n_classes: int, seed: int) -> None:
+    data = crowd(n_labels, n_classes, seed).data
     np.savez(path, item=data.item, worker=data.worker, label=data.label)

@@ -11,6 +11,7 @@ from crowdcore.cli.frame import count, counter, paragraphs, table, write_json
 if TYPE_CHECKING:
     from crowdcore.bench.accuracy import Cell, DataSet
     from crowdcore.bench.speed import Cost, Row
+    from crowdcore.bench.warm import Gain
     from crowdcore.method import Method
 
 bench = typer.Typer(
@@ -199,6 +200,52 @@ def _speed_notes(rows: "list[Row]", labels: int, classes: int) -> list[str]:
     notes += [PEERS[row.method].note for row in rows if row.theirs and PEERS[row.method].note]
     notes += [f"{row.method}: {row.reason}" for row in rows if row.reason]
     return notes
+
+
+@bench.command("warm")
+def warm(
+    *,
+    folders: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[FOLDER...]",
+            help="Folders with labels.csv and truth.csv, or above such ones.",
+        ),
+    ] = None,
+    labels: Annotated[
+        float, typer.Option(min=1000, help="Labels to simulate where no folder is given.")
+    ] = 1e6,
+    classes: Annotated[int, typer.Option(min=2, help="Classes of simulated labels.")] = 5,
+    methods: Annotated[
+        str, typer.Option(metavar="A,B,…", help="Ids of methods.")
+    ] = "ds,hds,lfc,ibcc,hbcc,cbcc,zc,glad,mace",
+    json_file: JsonFile = None,
+) -> None:
+    """Compare fits from scratch and from the last result, after small changes of the data."""
+    from crowdcore.bench.accuracy import find_folders, load
+    from crowdcore.bench.warm import HOW, compare, simulated
+
+    chosen = _choose(methods)
+    places = find_folders(folders) if folders else []
+    datasets = [load(place) for place in places] or [simulated(round(labels), classes)]
+    with counter(4 * len(chosen) * len(datasets), "Fitting") as told:
+        gains = compare(chosen, datasets, told)
+    typer.echo(_warm_table(gains))
+    typer.echo(paragraphs(["", HOW]))
+    if json_file is not None:
+        write_json([vars(gain) for gain in gains], json_file)
+
+
+def _warm_table(gains: "list[Gain]") -> str:
+    cells = {
+        (gain.data, gain.method, gain.change): f"{gain.cold_steps} > {gain.warm_steps} "
+        f"({gain.cold_seconds / gain.warm_seconds:.1f}x; {gain.truths})"
+        for gain in gains
+    }
+    changes = list(dict.fromkeys(gain.change for gain in gains))
+    rows = dict.fromkeys((gain.data, gain.method) for gain in gains)
+    lines = [[*row, *(cells[(*row, change)] for change in changes)] for row in rows]
+    return table(["data", "method", *changes], lines, left=2)
 
 
 @bench.command("paper")
