@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 TIE = 1e-6
 """Two classes whose probabilities differ by less are tied."""
+
+ROWS = 16_384
+"""Rows of a table that are checked at a time, so that they stay next to the processor."""
 
 CONFIDENCE = 1.959963984540054
 """Standard deviations of a 95 % interval."""
@@ -161,18 +164,17 @@ class Result:
         if estimate.confusion is not None:
             shape = (data.n_workers, data.n_classes, data.n_classes)
             confusion = _distributions(estimate.confusion, shape, "confusion")
-        top = posterior.max(1, keepdims=True)
-        truth = posterior.argmax(1) if estimate.truth is None else as_array(estimate.truth)
-        if (
-            truth.shape != (data.n_items,)
-            or not np.isin(truth, np.arange(-1, data.n_classes)).all()
-        ):
-            raise ResultError("truth: one class code an item, or -1")
+        truth, tied = _winners(posterior)
+        if estimate.truth is not None:
+            truth = as_array(estimate.truth)
+            allowed = np.arange(-1, data.n_classes)
+            if truth.shape != (data.n_items,) or not np.isin(truth, allowed).all():
+                raise ResultError("truth: one class code an item, or -1")
         return cls(
             data=data,
             posterior=posterior,
             truth=truth.astype(np.int32),
-            tied=(posterior >= top - TIE).sum(1) > 1,
+            tied=tied,
             confusion=confusion,
             worker_scores=_scores(estimate.worker_scores, data.n_workers),
             item_scores=_scores(estimate.item_scores, data.n_items),
@@ -260,14 +262,30 @@ def _distributions(value: Any, shape: tuple[int, ...], name: str) -> Floats:
     array = as_array(value, np.float64)
     if array.shape != shape:
         raise ResultError(f"{name}: shape {array.shape} instead of {shape}")
-    if not (array.min() >= -TIE and array.max() < np.inf):  # also where one is not a number
-        raise ResultError(f"{name}: a probability is negative or not a number")
-    total = array @ np.ones((array.shape[-1], 1))  # several times faster than sum(-1)
-    if (np.abs(total - 1) > 1e-3).any():  # noqa: PLR2004  (float32 rows sum to 1 within 1e-6 K)
-        raise ResultError(f"{name}: a row does not sum to 1")
-    np.clip(array, 0, None, out=array)
-    array /= total
+    for rows in _blocks(array.reshape(-1, shape[-1])):
+        if not (rows.min() >= -TIE and rows.max() < np.inf):  # also where one is not a number
+            raise ResultError(f"{name}: a probability is negative or not a number")
+        total = rows @ np.ones((shape[-1], 1))  # several times faster than sum(-1)
+        if (np.abs(total - 1) > 1e-3).any():  # noqa: PLR2004  (float32 rows are off by 1e-6 K)
+            raise ResultError(f"{name}: a row does not sum to 1")
+        np.clip(rows, 0, None, out=rows)
+        np.divide(rows, total, out=rows)
     return array
+
+
+def _winners(posterior: Floats) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """The likeliest class of every item [N], and whether it is tied with another [N]."""
+    truth, tied = np.empty(len(posterior), np.int32), np.empty(len(posterior), np.bool_)
+    parts = zip(_blocks(posterior), _blocks(truth), _blocks(tied), strict=True)
+    for rows, winner, doubtful in parts:
+        winner[:] = rows.argmax(1)
+        top = np.take_along_axis(rows, winner[:, None], 1)
+        doubtful[:] = np.count_nonzero(rows >= top - TIE, axis=1) > 1
+    return truth, tied
+
+
+def _blocks(table: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    return (table[at : at + ROWS] for at in range(0, len(table), ROWS))
 
 
 def _scores(scores: Mapping[str, Any], size: int) -> dict[str, Floats]:

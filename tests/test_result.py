@@ -1,0 +1,30 @@
+"""A result holds its method to its promises."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from crowdcore import result
+from crowdcore.result import ResultError, _distributions, _winners
+
+
+@pytest.fixture(autouse=True)
+def few_rows_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(result, "ROWS", 2)
+
+
+@pytest.mark.parametrize("bad", [[0.7, 0.7], [-0.1, 1.1], [np.nan, 1.0], [np.inf, 0.0]])
+def test_a_table_is_checked_to_its_last_row(bad: list[float]) -> None:
+    rows = np.full((5, 2), 0.5)
+    assert np.array_equal(_distributions(rows, (5, 2), "posterior"), rows)
+    rows[4] = bad
+    with pytest.raises(ResultError, match="posterior"):
+        _distributions(rows, (5, 2), "posterior")
+
+
+def test_ties_are_seen_in_every_row_and_go_to_the_lowest_class() -> None:
+    rows = np.array([[0.2, 0.8], [0.5, 0.5], [0.9, 0.1], [0.3, 0.7], [0.5, 0.5]])
+    truth, tied = _winners(rows)
+    assert truth.tolist() == [1, 0, 0, 1, 0]
+    assert tied.tolist() == [False, True, False, False, True]
