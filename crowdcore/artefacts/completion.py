@@ -27,6 +27,9 @@ MOST_CELLS = 2_000_000_000
 AT_ONCE = 8_000_000
 """Cells × classes that are worked on together."""
 
+COUNTED_AT_ONCE = 500_000
+"""Cells × classes that are counted together: they stay in the processor's cache."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Filled:
@@ -98,7 +101,7 @@ class Completion:
 
     def blocks(self) -> Iterator[tuple[slice, NDArray[Any]]]:
         """The filled labels of some items at a time, with the items' places."""
-        step = max(1, AT_ONCE // (self.data.n_workers * self.data.n_classes))
+        step = max(1, COUNTED_AT_ONCE // (self.data.n_workers * self.data.n_classes))
         for at in range(0, self.data.n_items, step):
             yield slice(at, at + step), self.label[at : at + step]
 

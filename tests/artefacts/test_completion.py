@@ -24,7 +24,7 @@ FACTS = {"method": "test", "title": "Test", "params": {}, "seed": 0, "seconds": 
 @pytest.fixture
 def completion(monkeypatch: pytest.MonkeyPatch) -> Completion:
     """Half of all cells filled at random, worked on a few items at a time."""
-    monkeypatch.setattr("crowdcore.artefacts.completion.AT_ONCE", 500)
+    monkeypatch.setattr("crowdcore.artefacts.completion.COUNTED_AT_ONCE", 500)
     data, rng = golden_crowd(), np.random.default_rng(0)
     shape = (data.n_items, data.n_workers)
     label = rng.integers(-data.n_classes, data.n_classes, shape).clip(min=-1)

@@ -20,7 +20,7 @@ TRUTH = np.array([CAT, DOG, CAT, DOG, CAT, DOG])[:, None]
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Work on a few items at a time, so that what is added up over blocks is tested."""
-    monkeypatch.setattr("crowdcore.artefacts.completion.AT_ONCE", 20)
+    monkeypatch.setattr("crowdcore.artefacts.completion.COUNTED_AT_ONCE", 20)
     monkeypatch.setattr("crowdcore.audit.completion.AT_ONCE", 10)
 
 
