@@ -261,6 +261,10 @@ def paper(
             min=2, max=5, help="Of papers with folds: how many of the five; all if unset."
         ),
     ] = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option(min=2, help="Of papers with seeds to choose: how many; the paper's if unset."),
+    ] = None,
     chart: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Also draw what the paper draws, into an HTML file."),
@@ -271,7 +275,7 @@ def paper(
     from crowdcore.bench.papers import reproduce, write_charts
 
     with counter(None, "Fitting") as told:
-        tables = reproduce(name, folder, told, folds=folds)
+        tables = reproduce(name, folder, told, folds=folds, seeds=seeds)
     for one in tables:
         typer.echo(f"{one.title}\n")
         typer.echo(table(list(one.header), [list(row) for row in one.rows]))
