@@ -240,8 +240,9 @@ def _votes(counts: NDArray[np.int64], classes: tuple[str, ...]) -> list[str]:
     words = []
     for row, order in zip(counts, np.argsort(-counts, axis=1, kind="stable"), strict=True):
         told = [f"{row[code]:,} × {classes[code]}" for code in order[:MOST_VOTES] if row[code]]
-        more = np.count_nonzero(row) - len(told)
-        words.append(", ".join(told) + (f", {more} other classes" if more > 0 else ""))
+        if more := int(np.count_nonzero(row)) - len(told):
+            told.append(count(more, "other class", "other classes"))
+        words.append(", ".join(told))
     return words
 
 

@@ -27,7 +27,10 @@ ORDERS = {
     "Most filled first": "n_filled",
 }
 WORTH_SAYING = 0.05
-"""How much workers must gain on average for the page to say so."""
+"""How much better or worse filled labels must be for the page to say so."""
+
+MANY = 0.2
+"""The share of workers who change beyond luck from which the filler seems not to imitate them."""
 
 
 def draw(run: RunRow, completion: Completion) -> None:
@@ -86,7 +89,8 @@ def _meaning(frame: pd.DataFrame, against: Against) -> None:
             "interval of their own labels. A filler that imitates each worker keeps everyone near "
             "the line."
         )
-    if filled - own > WORTH_SAYING:
+    # Better alone proves little: a filler may leave poor workers and doubtful items empty.
+    if filled - own > WORTH_SAYING and beyond >= MANY * max(1, len(told)):
         words.append(
             "Filled labels are better than the given ones: the filler repeats what the crowd says "
             "rather than what each worker would say."

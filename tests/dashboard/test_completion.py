@@ -239,6 +239,23 @@ def test_workers_are_compared_before_and_after_on_gold(
     assert page.query_params["worker"] == "turned"
 
 
+def test_a_filler_that_repeats_the_crowd_is_told_from_one_that_imitates(home: Workspace) -> None:
+    names = ["cat", "dog"]
+    triples = [(f"i{i}", "good", names[i % 2]) for i in range(40)]
+    triples += [(f"i{i}", "turned", names[1 - i % 2]) for i in range(20)]
+    data = CrowdData.from_triples(triples, gold={f"i{i}": names[i % 2] for i in range(40)})
+    truth = np.arange(40) % 2
+    crowd = np.column_stack([truth, truth])
+    run = save_completed(home, data, crowd)
+    page = open_view("completion", view="workers", run=run.id)
+    assert "repeats what the crowd says" in everything_said(page)
+    assert "**1 of 2 workers** is better or worse" in everything_said(page)
+    run = save_completed(home, data, np.column_stack([truth, 1 - truth]))
+    page = open_view("completion", view="workers", run=run.id)
+    assert "repeats what the crowd says" not in everything_said(page)
+    assert "**0 of 2 workers** are better or worse" in everything_said(page)
+
+
 def test_a_row_of_the_table_opens_its_worker(home: Workspace, open_page: OpenPage) -> None:
     save_completed(home)
     page = open_page("completion", view="workers")
