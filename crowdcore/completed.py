@@ -56,7 +56,7 @@ class CompletedLabels(Labels):
     def __getattr__(self, name: str) -> Any:
         if name != "data":
             raise AttributeError(name)
-        if self.n_labels > MOST_LISTED:
+        if not self.listable:
             raise DataError(
                 f"The {self.n_labels:,} observed and filled labels are too many for this method, "
                 "which must list them all",
@@ -70,6 +70,11 @@ class CompletedLabels(Labels):
     def observed(self) -> CrowdData:
         """The data without any label that was filled in."""
         return self.completion.data
+
+    @property
+    def listable(self) -> bool:
+        """Whether the labels are few enough for a list of all."""
+        return self.n_labels <= MOST_LISTED
 
     @cached_property
     def labels_per_item(self) -> NDArray[np.int64]:

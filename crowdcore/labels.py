@@ -59,6 +59,11 @@ class Labels:
         return self.data
 
     @property
+    def listable(self) -> bool:
+        """Whether `data` can be had; labels of a large completed matrix can only be counted."""
+        return True
+
+    @property
     def labels_per_item(self) -> NDArray[np.int64]:
         """How many labels each item has [N], on the host."""
         return self.data.labels_per_item

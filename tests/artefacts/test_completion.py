@@ -63,6 +63,19 @@ def test_too_many_labels_to_list_are_a_sentence(
     get_method("ds").fit(completion.data, completion=completion)
 
 
+def test_auto_leaves_out_the_member_that_would_list_too_many(
+    completion: Completion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    auto = get_method("auto")
+    whole = auto.fit(completion.data, completion=completion)
+    monkeypatch.setattr("crowdcore.completed.MOST_LISTED", 100)
+    fewer = auto.fit(completion.data, completion=completion)
+    assert whole.artefacts["members"]["names"] == ["hds", "ds", "hbcc", "mace"]
+    assert fewer.artefacts["members"]["names"] == ["hds", "ds", "hbcc"]
+    assert "mace was left out" in " ".join(fewer.provenance.notes)
+    assert "mace" not in " ".join(whole.provenance.notes)
+
+
 def test_workers_are_judged_by_their_own_labels(completion: Completion) -> None:
     result = get_method("ds").fit(completion.data, completion=completion)
     assert result.confusion is None

@@ -19,6 +19,9 @@ MEMBERS: tuple[tuple[str, float], ...] = (("hds", 1), ("ds", 1), ("hbcc", 1), ("
 """Members with their weights, the cheap ones first: half for the three that model errors by
 matrices, from coarse to rich, and half for the one that models spamming."""
 
+LISTS = "mace"
+"""The member that must list all labels; of a large completed matrix they can only be counted."""
+
 FLOOR = 0.01
 """No member can veto a class: all other classes together have at least this probability."""
 
@@ -46,8 +49,9 @@ def auto(labels: Labels, cfg: AutoConfig, run: Run) -> Estimate:
 
     begun = time.perf_counter()
     results: list[Result] = []
-    for step in run.loop(len(MEMBERS), "Members"):
-        name = MEMBERS[step][0]
+    pool = [one for one in MEMBERS if labels.listable or one[0] != LISTS]
+    for step in run.loop(len(pool), "Members"):
+        name = pool[step][0]
         member, since = get_method(name), time.perf_counter()
         config, part = member.configure({"use_gold": labels.use_gold}), run.part(name)
         results.append(
@@ -67,7 +71,7 @@ def auto(labels: Labels, cfg: AutoConfig, run: Run) -> Estimate:
     run.converged = all(one.provenance.converged for one in results)
     posteriors = [labels.tensor(one.posterior, labels.dtype) for one in results]
     floor = FLOOR / max(1, labels.n_classes - 1)
-    weights = labels.tensor(np.array([weight for _, weight in MEMBERS[: len(results)]]))
+    weights = labels.tensor(np.array([weight for _, weight in pool[: len(results)]]))
     logs = torch.stack([one.clamp(min=floor).log() for one in posteriors], 2)  # [N, K, members]
     scores = logs @ (weights / weights.sum()).to(labels.dtype)
     posterior, _ = em.normalise(labels, scores)
@@ -79,7 +83,7 @@ def auto(labels: Labels, cfg: AutoConfig, run: Run) -> Estimate:
     members = {
         "names": [one.provenance.method for one in results],
         "titles": [one.provenance.title for one in results],
-        "skipped": [name for name, _ in MEMBERS[len(results) :]],
+        "skipped": [name for name, _ in pool[len(results) :]],
         "agreement": np.array(agree),
     }
     return Estimate(
@@ -103,6 +107,8 @@ def _notes(labels: Labels, members: dict[str, Any], disputed: int) -> list[str]:
     ]
     if members["skipped"]:
         notes.append(f"The time was up before {', '.join(members['skipped'])}.")
+    if not labels.listable:
+        notes.append(f"{LISTS} was left out: {labels.n_labels:,} labels are too many to list.")
     typical = int(np.median(given[given > 0]))
     if typical < data.n_classes**2:
         notes.append(
