@@ -153,6 +153,17 @@ def load(folder: Path, name: str | None = None) -> DataSet:
     )
 
 
+def load_named(folder: Path, names: Sequence[str]) -> list[DataSet]:
+    """Read those of a paper's data sets that are in a folder; it must have one."""
+    places = [folder / name for name in names if (folder / name / "truth.csv").exists()]
+    if not places:
+        raise DataError(
+            f"None of the data sets of the paper is in {str(folder)!r}",
+            fix=f"Give the folder above {' and '.join(names)}.",
+        )
+    return [load(place) for place in places]
+
+
 def score(result: Result, truth: Codes) -> float:
     """The share of items with a known truth that are right; a tie goes to the lowest class."""
     top = result.posterior.max(1, keepdims=True)

@@ -7,7 +7,7 @@ are judged by them. Labels alone decide; features and gold play no part.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -54,6 +54,10 @@ class _Compared:
 
 def relate(data: CrowdData) -> Relation:
     """Compare every worker with the others until nobody's weight moves."""
+    # Ordered, so that the file's order changes no sum.
+    order = np.lexsort((data.label, data.worker, data.item))
+    item, worker, label = data.item[order], data.worker[order], data.label[order]
+    data = replace(data, item=item, worker=worker, label=label, time=None)
     weight = np.ones(data.n_workers)
     for _ in range(MOST_SWEEPS):
         seen = _compare(data, weight)
@@ -71,8 +75,7 @@ def _compare(data: CrowdData, weight: Floats) -> _Compared:
     n_classes = data.n_classes
     cell = data.item.astype(np.int64) * n_classes + data.label
     size = data.n_items * n_classes
-    scores = np.bincount(np.sort(cell), _ordered(data, cell, weight), minlength=size)
-    scores = scores.reshape(-1, n_classes)
+    scores = np.bincount(cell, weight[data.worker], minlength=size).reshape(-1, n_classes)
     keys = data.n_workers * n_classes
     counts, hits = np.zeros(keys), np.zeros(data.n_workers)
     expected = np.zeros((n_classes, data.n_workers))
@@ -96,14 +99,8 @@ def _compare(data: CrowdData, weight: Floats) -> _Compared:
     return _Compared(hits=hits, n=n, chance=np.where(n > 0, chance, 1 / n_classes))
 
 
-def _ordered(data: CrowdData, cell: NDArray[np.int64], weight: Floats) -> Floats:
-    """The labels' weights ordered by cell and worker, so that the file's order changes no sum."""
-    ordered: Floats = weight[data.worker[np.lexsort((data.worker, cell))]]
-    return ordered
-
-
 def _is_adverse(seen: _Compared, kappa: Floats) -> NDArray[np.bool_]:
-    """Whose labels chance explains much better than half of the usual relation [W]."""
+    """Whose labels chance explains better than half of the usual relation [W]."""
     above = np.where(kappa > 0, seen.n, 0)
     usual = (above * kappa).sum() / max(1, above.sum())
     chance = np.clip(seen.chance, TINY, 1 - TINY)

@@ -15,10 +15,10 @@ from statistics import mean, stdev
 import numpy as np
 
 from crowdcore.artefacts.spectral import SpectralSpace
-from crowdcore.bench.accuracy import DataSet, load, measure
+from crowdcore.bench.accuracy import DataSet, load_named, measure
 from crowdcore.bench.papers import Table, Told
 from crowdcore.bench.rows import Row, rows_of
-from crowdcore.data import UNKNOWN, DataError
+from crowdcore.data import UNKNOWN
 from crowdcore.registry import fit, get_method
 
 SETS = ("labelme", "music")
@@ -58,13 +58,7 @@ def tables(folder: Path, told: Told) -> list[Table]:
 
 def datasets(folder: Path) -> list[DataSet]:
     """The paper's data sets that are in the folder."""
-    places = [folder / name for name in SETS if (folder / name / "truth.csv").exists()]
-    if not places:
-        raise DataError(
-            f"None of the data sets of the paper is in {str(folder)!r}",
-            fix=f"Give the folder above {' and '.join(SETS)}.",
-        )
-    return [load(place) for place in places]
+    return load_named(folder, SETS)
 
 
 def others() -> list[Row]:

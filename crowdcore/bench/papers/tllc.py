@@ -16,10 +16,10 @@ import numpy as np
 
 from crowdcore.artefacts.completion import Completion
 from crowdcore.bench import ranks
-from crowdcore.bench.accuracy import DataSet, load, score
+from crowdcore.bench.accuracy import DataSet, load_named, score
 from crowdcore.bench.papers import Table, Told
 from crowdcore.bench.papers.mmlc import percent
-from crowdcore.data import UNKNOWN, CrowdData, DataError
+from crowdcore.data import UNKNOWN, CrowdData
 from crowdcore.registry import get_method
 from crowdcore.simulation import Simulation, simulate
 
@@ -97,13 +97,7 @@ def tables(folder: Path, told: Told, seeds: int = SEEDS) -> list[Table]:
 
 def find(folder: Path) -> list[DataSet]:
     """The paper's data sets that are in the folder."""
-    places = [folder / name for name in SETS if (folder / name / "truth.csv").exists()]
-    if not places:
-        raise DataError(
-            f"None of the data sets of the paper is in {str(folder)!r}",
-            fix=f"Give the folder above {' and '.join(SETS)}.",
-        )
-    return [load(place) for place in places]
+    return load_named(folder, SETS)
 
 
 def complete(data: CrowdData, seed: int, **params: Any) -> Completion:
