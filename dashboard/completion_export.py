@@ -27,8 +27,8 @@ MOST_LABELS = 500_000
 FORMS: dict[Form, str] = {"long": "A row a label", "wide": "A row an item"}
 NOTES: dict[Form, str] = {
     "long": "item, worker, label, origin (observed or filled), probability of what was filled in.",
-    "wide": "A column a worker. Given and filled labels look the same here: take the other form "
-    "to tell them apart.",
+    "wide": "A column a worker; origin has a letter for each of them: o observed, f filled, a dot "
+    "where there is no label.",
 }
 
 
@@ -108,5 +108,7 @@ def _wide(completion: Completion) -> pd.DataFrame:
     cut = cells(completion, workers, items)
     names = np.array([*data.classes, ""], dtype=object)
     frame = pd.DataFrame(names[cut.label.T], columns=[data.workers[code] for code in workers])
+    origin = np.where(cut.observed, "o", np.where(cut.label >= 0, "f", ".")).T
+    frame.insert(0, "origin", ["".join(row) for row in origin], allow_duplicates=True)
     frame.insert(0, "item", [data.items[code] for code in items], allow_duplicates=True)
     return frame

@@ -26,6 +26,7 @@ FEWEST_ITEMS = 8192
 
 LONG = ("item", "worker", "label", "origin", "probability")
 ORIGINS = ("observed", "filled")
+OBSERVED, FILLED, EMPTY = b"o", b"f", b"."
 
 
 def write_long(completion: Completion, path: str | Path, *, spreadsheet_safe: bool = True) -> None:
@@ -57,13 +58,15 @@ def write_long(completion: Completion, path: str | Path, *, spreadsheet_safe: bo
 
 
 def write_wide(completion: Completion, path: str | Path, *, spreadsheet_safe: bool = True) -> None:
-    """Write one row an item and one column a worker; observed and filled labels look the same.
+    """Write one row an item and one column a worker.
 
-    Of a pair that was labelled more than once, the last label counts.
+    The column origin has a letter for each worker, in the order of the columns: o for observed,
+    f for filled, a dot for an empty cell. Of a pair that was labelled more than once, the last
+    label counts.
     """
     data = completion.data
     texts = _texts(path, spreadsheet_safe, data.items, data.workers, data.classes)
-    names = _distinct(["item", *texts[1].to_pylist()])
+    names = _distinct(["item", "origin", *texts[1].to_pylist()])
 
     def tables() -> Iterator[Any]:
         import pyarrow as pa
@@ -71,14 +74,30 @@ def write_wide(completion: Completion, path: str | Path, *, spreadsheet_safe: bo
         step = max(FEWEST_ITEMS, CELLS_AT_ONCE // data.n_workers)
         for at, own in _observed(completion, step):
             cells = completion.label[at : at + step].T.astype(np.int32)  # [W, items]
-            cells[data.worker[own], data.item[own] - at] = data.label[own]
+            seen = data.worker[own], data.item[own] - at
+            letters = _letters(completion.label[at : at + step], seen)
+            cells[seen] = data.label[own]
             columns = [
                 pa.DictionaryArray.from_arrays(pa.array(one, mask=one == UNKNOWN), texts[2])
                 for one in cells
             ]
-            yield pa.Table.from_arrays([texts[0].slice(at, step), *columns], names=names)
+            rows = [texts[0].slice(at, step), pa.array(letters, pa.string()), *columns]
+            yield pa.Table.from_arrays(rows, names=names)
 
     _write(path, tables())
+
+
+def _letters(
+    filled: NDArray[Any], observed: tuple[NDArray[Any], NDArray[Any]]
+) -> NDArray[np.bytes_]:
+    """What each cell of some items [n] came from, a letter a worker.
+
+    `filled` [n, W] are the filled labels, `observed` the workers and items of the others.
+    """
+    letters = np.where(filled >= 0, FILLED, EMPTY)
+    worker, item = observed
+    letters[item, worker] = OBSERVED
+    return letters.view(f"S{letters.shape[1]}").reshape(-1)
 
 
 def _texts(path: str | Path, spreadsheet_safe: bool, *names: Sequence[str]) -> list[Any]:

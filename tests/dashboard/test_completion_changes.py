@@ -196,7 +196,7 @@ def test_every_form_and_format_can_be_downloaded(home: Workspace, where: str) ->
             page.selectbox(key="completion_format").set_value(fmt).run()
             assert not page.exception
             assert downloads_of(page) == ["Download", "How it was made (JSON)"]
-    assert list(table(page, "ann")) == ["item", "ann", "bob", "cy", "turned", "new"]
+    assert list(table(page, "ann")) == ["item", "origin", "ann", "bob", "cy", "turned", "new"]
     assert table(page, "ann")["turned"].tolist() == ["dog", "dog", "dog", "dog", "cat", "dog"]
 
 

@@ -75,13 +75,16 @@ def test_the_wide_form_has_a_row_an_item_and_a_column_a_worker(tmp_path: Path, s
     path = tmp_path / f"wide{suffix}"
     write_wide(done, path)
     table, data = read(path), done.data
-    assert list(table.columns) == ["item", *data.workers]
+    assert list(table.columns) == ["item", "origin", *data.workers]
     assert table["item"].astype(str).tolist() == list(data.items)
     cells = done.label.copy()
     cells[data.item, data.worker] = data.label
     names = np.array([*data.classes, ""], object)  # the last for -1
-    given = table.drop(columns="item").astype(object)
+    given = table.drop(columns=["item", "origin"]).astype(object)
     np.testing.assert_array_equal(given.where(given.notna(), "").astype(str), names[cells])
+    origin = np.where(done.label >= 0, "f", ".")
+    origin[data.item, data.worker] = "o"
+    assert table["origin"].tolist() == ["".join(row) for row in origin]
 
 
 @pytest.mark.parametrize("write", [write_long, write_wide])
@@ -128,7 +131,8 @@ def test_a_worker_called_item_keeps_a_column_of_its_own(tmp_path: Path) -> None:
     done = checked(data, Filled(label=nothing, probability=np.zeros((1, 2))), FACTS)
     write_wide(done, tmp_path / "wide.parquet")
     table = pd.read_parquet(tmp_path / "wide.parquet")
-    assert table.to_dict("list") == {"item": ["a"], "item (2)": ["no"], "item (2) (2)": ["yes"]}
+    columns = {"item": ["a"], "origin": ["oo"], "item (2)": ["no"], "item (2) (2)": ["yes"]}
+    assert table.to_dict("list") == columns
 
 
 def test_other_suffixes_are_refused_and_nothing_is_left_of_a_failure(
