@@ -14,7 +14,7 @@ from crowdcore.bench.papers.mmlc import BASELINES, datasets, percent
 from crowdcore.registry import fit, methods
 
 DRAWS = 3
-"""The paper has five; three take most of an hour already."""
+"""The paper has five."""
 
 FEW = 3
 """Up to so many labels an item, every number of them is tried."""
