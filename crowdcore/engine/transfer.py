@@ -110,7 +110,7 @@ class Crew:
 
     @classmethod
     def of(cls, labels: Labels, sight: Sight, adverse: NDArray[np.bool_]) -> Crew:
-        """Order the labels; neither the file's order nor a block's size changes a network."""
+        """Order labels and workers, so that the file's order plays no part."""
         data = labels.data
         key = np.unique(data.worker.astype(np.int64) * data.n_classes + data.label)
         classes = np.bincount(key // data.n_classes, minlength=data.n_workers)
