@@ -148,6 +148,14 @@ def test_who_gave_one_class_or_one_label_is_no_trouble_and_is_told() -> None:
     assert done.artefacts["embeddings"]["with"].shape == (few.n_labels, 2)
 
 
+def test_a_crowd_that_says_one_thing_begins_at_random_and_is_told() -> None:
+    data = with_features(easy_crowd())
+    same = dataclasses.replace(data, label=np.zeros_like(data.label))
+    done = fill(same)
+    assert "of one class only" in " ".join(done.facts["notes"])
+    assert set(np.unique(done.label)) <= {-1, 0}
+
+
 def test_without_features_labels_stand_in_and_the_notes_say_so() -> None:
     data = easy_crowd()
     done = fill(data)

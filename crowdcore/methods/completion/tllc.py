@@ -176,11 +176,13 @@ def _notes(
             if adverse.any()
             else "No worker's labels are unrelated or opposed to the others'."
         )
-    if cfg.pretraining:
+    if cfg.pretraining and source.n_classes > 1:
+        which = "whose majority is clear" if cfg.filtering else "with labels to learn from"
         notes.append(
-            f"The networks began from {len(source.item):,} of {data.n_items:,} items whose "
-            "majority is clear."
+            f"The networks began from {len(source.item):,} of {data.n_items:,} items {which}."
         )
+    elif cfg.pretraining:
+        notes.append("Majorities are of one class only: the networks began at random.")
     single = int(((crew.lessons == 0) & (crew.sizes > 0) & ~adverse[crew.worker]).sum())
     if single and cfg.transfer:
         notes.append(
