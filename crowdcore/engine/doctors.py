@@ -96,7 +96,8 @@ class _Foretold:
         item, given = (one.index_select(0, rows) for one in (self._said.item, self._said.given))
         asked = given.reshape(1, -1, 1)
         parts = self._heads.every(self._hidden.index_select(0, item))
-        return torch.cat([part.gather(2, asked.expand(len(part), -1, 1)) for part in parts])[..., 0]
+        thought = [part.gather(2, asked.expand(len(part), -1, 1)) for part in parts]
+        return torch.cat(thought).squeeze(2)
 
 
 def _heads(net: nets.Net) -> nets.Heads:
