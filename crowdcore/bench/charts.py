@@ -52,7 +52,7 @@ def against_true(title: str, true: Floats, estimates: Mapping[str, Floats]) -> A
                 hovertemplate="%{text}: %{y:.2f}<extra>" + name + "</extra>",
                 **spot,
             )
-    figure.update_xaxes(range=[0.5, 0.9], title="true")
+    figure.update_xaxes(range=[0.5, 0.9], tickvals=[0.6, 0.7, 0.8], title="true")
     figure.update_yaxes(range=[0.4, 1.02])
     figure.update_yaxes(title="estimated", col=1)
     figure.update_layout(title=title, template="plotly_white", height=420)
