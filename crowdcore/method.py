@@ -324,12 +324,14 @@ def _told_of(result: Result, completion: Completion) -> Result:
     )
     notes = (filled, *completion.facts["notes"], *result.provenance.notes)
     facts = {**completion.facts, "filled": completion.n_filled, "density": [before, after]}
+    seconds = completion.facts["seconds"] + result.provenance.seconds
+    told = replace(result.provenance, completion=facts, notes=notes, seconds=seconds)
     return replace(
         result,
         confusion=None,
         members=(),  # they are about the completed labels, which are no data set
         artefacts={**result.artefacts, **completion.parts()},
-        provenance=replace(result.provenance, completion=facts, notes=notes),
+        provenance=told,
     )
 
 

@@ -91,6 +91,12 @@ def test_aggregating_what_was_filled_in_solves_an_easy_crowd(completer: Method) 
     assert result.data is data
 
 
+def test_a_result_tells_the_time_of_filling_in_too() -> None:
+    result = fit(golden_crowd(), "mv", complete="wslc")
+    filling = (result.provenance.completion or {})["seconds"]
+    assert result.provenance.seconds > filling > 0
+
+
 def test_cancel_stops_it(completer: Method) -> None:
     data = with_features(golden_crowd())
     free = Run()
