@@ -164,13 +164,19 @@ def load_named(folder: Path, names: Sequence[str]) -> list[DataSet]:
     return [load(place) for place in places]
 
 
-def score(result: Result, truth: Codes) -> float:
-    """The share of items with a known truth that are right; a tie goes to the lowest class."""
-    top = result.posterior.max(1, keepdims=True)
-    lowest = (result.posterior >= top - TIE).argmax(1)
-    answer = np.where(result.tied, lowest, result.truth)
-    known = truth != UNKNOWN
-    return float((answer[known] == truth[known]).mean())
+def score(result: Result, truth: Codes, *, shared: bool = False) -> float:
+    """The share of items with a known truth that are right; a tie goes to the lowest class.
+
+    If ties are `shared`, a tied item counts by the chance that a draw would have been right.
+    """
+    known = np.flatnonzero(truth != UNKNOWN)
+    best = result.posterior >= result.posterior.max(1, keepdims=True) - TIE
+    answer = np.where(result.tied, best.argmax(1), result.truth)
+    right = (answer == truth)[known].astype(float)
+    if shared:
+        hit = best[known, np.maximum(truth[known], 0)] / best[known].sum(1)
+        right = np.where(result.tied[known], hit * (truth[known] >= 0), right)
+    return float(right.mean())
 
 
 def score_classifier(result: Result, test: HeldOut) -> float | None:

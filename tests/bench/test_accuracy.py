@@ -15,6 +15,7 @@ from crowdcore.bench.accuracy import (
     load,
     macro_average,
     measure,
+    score,
     score_classifier,
     short_names,
 )
@@ -82,17 +83,15 @@ def test_a_true_class_that_nobody_gave_is_a_miss(tmp_path: Path) -> None:
     assert measure(get_method("mv"), dataset, 1).mean == 0.5
 
 
-@pytest.mark.parametrize(
-    ("labels", "truth", "meta", "sentence"),
-    [
-        (TINY, None, None, "It has no truth.csv"),
-        (TINY, "", None, "truth.csv has no answers"),
-        (TINY, "77 x", None, "None of the items of truth.csv has a label"),
-        ("1 a 0.5, 1 b 2, 2 a 3", "1 2", None, "ratings, not classes"),
-        ("1 a 1, 1 b 2", "1 2", {"label_type": "numeric"}, "ratings, not classes"),
-        (", ".join(f"{n} a {n}" for n in range(40)), "1 1", None, "ratings, not classes"),
-    ],
-)
+def test_shared_ties_count_by_the_chance_of_a_draw(tmp_path: Path) -> None:
+    dataset = load(write(tmp_path / "tiny", TINY, "1 x, 2 y, 3 x"))
+    result = get_method("mv").fit(dataset.data)
+    assert score(result, dataset.truth) == 1 / 3
+    assert score(result, dataset.truth, shared=True) == 0.5
+    elsewhere = np.where(dataset.truth >= 0, ELSEWHERE, dataset.truth)
+    assert score(result, elsewhere, shared=True) == 0
+
+
 def test_a_folder_that_cannot_be_scored_says_why(
     tmp_path: Path, labels: str, truth: str | None, meta: Any, sentence: str
 ) -> None:

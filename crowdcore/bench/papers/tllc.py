@@ -56,7 +56,7 @@ SIZES = (1_000, 2_000, 4_000)
 
 HOW = (
     "Accuracy in percent on all items: mean ± sample standard deviation over seeds; settings are "
-    "the defaults, ties go to the lowest class."
+    "the defaults. A tied item counts by the chance that a draw would have been right."
 )
 RANKS_NOTE = (
     "A block is a data set with an aggregating method; those of one data set are akin, so that "
@@ -109,7 +109,7 @@ def complete(data: CrowdData, seed: int, **params: Any) -> Completion:
 def aggregated(dataset: DataSet, name: str, completion: Completion | None, seed: int = 0) -> float:
     """The accuracy of an aggregating method."""
     result = get_method(name).fit(dataset.data, seed=seed, completion=completion)
-    return score(result, dataset.truth)
+    return score(result, dataset.truth, shared=True)
 
 
 FILLINGS = (
