@@ -92,6 +92,17 @@ def test_shared_ties_count_by_the_chance_of_a_draw(tmp_path: Path) -> None:
     assert score(result, elsewhere, shared=True) == 0
 
 
+@pytest.mark.parametrize(
+    ("labels", "truth", "meta", "sentence"),
+    [
+        (TINY, None, None, "It has no truth.csv"),
+        (TINY, "", None, "truth.csv has no answers"),
+        (TINY, "77 x", None, "None of the items of truth.csv has a label"),
+        ("1 a 0.5, 1 b 2, 2 a 3", "1 2", None, "ratings, not classes"),
+        ("1 a 1, 1 b 2", "1 2", {"label_type": "numeric"}, "ratings, not classes"),
+        (", ".join(f"{n} a {n}" for n in range(40)), "1 1", None, "ratings, not classes"),
+    ],
+)
 def test_a_folder_that_cannot_be_scored_says_why(
     tmp_path: Path, labels: str, truth: str | None, meta: Any, sentence: str
 ) -> None:

@@ -19,9 +19,8 @@ from crowdcore.io.writers import write_csv
 from crowdcore.jobs import stop_daemon
 from crowdcore.simulation import simulate
 from crowdcore.workspace import Workspace
-from dashboard.launch import pick_port
 from dashboard.startup import WELCOMED
-from tests.dashboard.test_launch import HOST, ROOT, wait_until_healthy
+from tests.dashboard.test_launch import ROOT, free_port, wait_until_healthy
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -51,7 +50,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
 @pytest.fixture(scope="module")
 def address(home: Workspace, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     log = tmp_path_factory.mktemp("log") / "log"
-    port = pick_port(HOST, None)
+    port = free_port()
     code = (
         "from pathlib import Path; from dashboard.launch import main; "
         f"main({port}, Path({str(home.root)!r}), browser=False)"

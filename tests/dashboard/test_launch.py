@@ -83,6 +83,13 @@ def wait_until_healthy(process: subprocess.Popen[bytes], port: int, log: Path) -
     raise AssertionError("The server did not become healthy")
 
 
+def free_port() -> int:
+    """Return a port that no other server of the tests, which may start at once, is given too."""
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        return int(probe.getsockname()[1])
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     home = Workspace(tmp_path_factory.mktemp("home"))
@@ -94,7 +101,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     home.save_result(row.id, fit(data, "mv"))
     home.queue(dataset.id, "mv")
     log = tmp_path_factory.mktemp("log") / "server.log"
-    port = pick_port(HOST, None)
+    port = free_port()
     process = start(port, home.root, log)
     try:
         wait_until_healthy(process, port, log)
