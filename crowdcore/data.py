@@ -20,6 +20,8 @@ Floats = NDArray[np.float64]
 UNKNOWN = -1
 """The code of an answer that is not known: no gold, or no decided truth."""
 
+COUNTED_AT_ONCE = 65_536
+
 FLAT, PICTURES = 2, 4
 """Dimensions of features: items × numbers, or items × channels × height × width."""
 
@@ -168,12 +170,12 @@ class CrowdData:
     @cached_property
     def labels_per_item(self) -> NDArray[np.int64]:
         """The number of labels of each item."""
-        return np.bincount(self.item, minlength=self.n_items)
+        return _counted(self.item, self.n_items)
 
     @cached_property
     def labels_per_worker(self) -> NDArray[np.int64]:
         """The number of labels of each worker."""
-        return np.bincount(self.worker, minlength=self.n_workers)
+        return _counted(self.worker, self.n_workers)
 
     @cached_property
     def votes(self) -> NDArray[np.int64]:
@@ -237,6 +239,18 @@ def natural_order(names: set[str] | Sequence[str]) -> tuple[str, ...]:
 
 def _codes_of(names: Any) -> dict[str, int]:
     return {name: index for index, name in enumerate(dict.fromkeys(names))}
+
+
+def _counted(codes: Codes, size: int) -> NDArray[np.int64]:
+    """How often each of so many codes occurs.
+
+    Some at a time: numpy needs 64-bit copies of what it counts, and a large one costs more than
+    the counting.
+    """
+    total = np.zeros(size, np.int64)
+    for at in range(0, len(codes), COUNTED_AT_ONCE):
+        np.add.at(total, codes[at : at + COUNTED_AT_ONCE].astype(np.intp), 1)
+    return total
 
 
 def _whole_numbers(name: str, values: NDArray[Any]) -> Codes:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
@@ -20,14 +21,27 @@ if TYPE_CHECKING:
 DOUBLE_BELOW = 200_000
 """Below this many labels float64 costs nothing that a person notices; above, float32 pays."""
 
-BLOCK = 262_144
+BLOCK = 65_536
 """Items or labels that are worked on at a time, so that they stay in the processor's cache."""
 
-SMALL_BLOCK = 65_536
-"""Items whose sums are made at a time; it can be smaller, for no table of keys is added up."""
+FEW_BLOCKS = 4
+"""Up to so many blocks of items get their sums at once, which saves putting them together."""
+
+LABELS_PER_BAG = 4
+"""A key with fewer labels a block, on average, is added up over all items at once."""
 
 LONGEST_BAG = 4096
 """A float32 sum over more rows than this is cut, and its parts are added in float64."""
+
+
+class KeyBlock(NamedTuple):
+    """The labels of some keys on some items, in the order of the keys."""
+
+    items: slice
+    ranks: slice  # of the keys
+    places: Tensor  # which of the items
+    starts: Tensor  # where the bag of a key starts, or a part of a long one
+    owner: Tensor | None  # which of the keys a part belongs to, where long ones are cut
 
 
 class Labels:
@@ -85,70 +99,86 @@ class Labels:
         return torch.from_numpy(np.array(array, kind, order="C")).to(self.device)
 
     @cached_property
-    def _block(self) -> int:
-        """How many items are worked on at a time; all of them on a GPU, and where they are few.
-
-        There are never so many blocks that adding up their tables costs more than the labels.
-        """
-        most = self.n_labels // (self.n_workers * self.n_classes)
-        wanted = -(-self.n_items // BLOCK) if self.device.type == "cpu" else 1
-        return -(-self.n_items // max(1, min(most, wanted)))
-
-    @cached_property
     def _item_block(self) -> int:
         """How many items get their sums at a time; all of them on a GPU, and where they are few."""
-        few = self.device.type != "cpu" or self.n_items <= BLOCK
-        return self.n_items if few else min(BLOCK, SMALL_BLOCK)
+        few = self.device.type != "cpu" or self.n_items <= FEW_BLOCKS * BLOCK
+        return self.n_items if few else BLOCK
 
     @cached_property
     def _by_item(self) -> list[tuple[Tensor, Tensor]]:
         """For each block: keys ordered by item, and where each item's keys start."""
         bits = _bits(self.n_workers * self.n_classes)
         packed = self._sorted(lambda item, key: (item.astype(np.int64) << bits) | key)
-        mask = (1 << bits) - 1
-        return [
-            (self.tensor(packed[own] & mask, torch.int32), self.tensor(_starts(sizes)))
-            for own, sizes in self._labels_of_blocks(self._item_block)
-        ]
+        cuts = range(self._item_block, self.n_items, self._item_block)
+        sizes = np.split(self.data.labels_per_item, cuts)
+        keys = torch.split(self._last(packed, bits), [int(one.sum()) for one in sizes])
+        return [(own, self.tensor(_starts(one))) for own, one in zip(keys, sizes, strict=True)]
 
     @cached_property
-    def _by_key(self) -> list[tuple[Tensor, Tensor, Tensor | None]]:
-        """For each block: places of items ordered by key, where bags start, and whose they are."""
-        n_keys, bits = self.n_workers * self.n_classes, _bits(self._block)
+    def _by_key(self) -> tuple[list[KeyBlock], Tensor | None]:
+        """The labels in the order of keys, and the keys' ranks there; None where it is their own.
+
+        Common keys go from block to block of items; rare ones come last, on all items at once, for
+        a bag costs as much as a few labels.
+        """
+        n_keys = self.n_workers * self.n_classes
+        n_blocks = -(-self.n_items // BLOCK) if self.device.type == "cpu" else 1
+        size = BLOCK if n_blocks > 1 else self.n_items
+        rank, n_common = self._ranks(LABELS_PER_BAG * n_blocks if n_blocks > 1 else 0)
+        bits = _bits(self.n_items)
 
         def pack(item: Codes, key: Codes) -> NDArray[np.int64]:
-            block, place = np.divmod(item, np.int32(self._block))
-            return ((block * np.int64(n_keys) + key) << bits) | place
+            place = rank[key]
+            block = np.where(place < n_common, item // np.int32(size), n_blocks)
+            return ((block * np.int64(n_keys) + place) << bits) | item
 
-        packed, mask = self._sorted(pack), (1 << bits) - 1
+        packed, bags = self._sorted(pack), []
+        number = np.arange(n_blocks + (n_common < n_keys) + 1)
+        bounds = np.searchsorted(packed, (number * n_keys) << bits).tolist()
+        for block, (begin, end) in enumerate(pairwise(bounds)):
+            ranks = slice(0, n_common) if block < n_blocks else slice(n_common, n_keys)
+            place = (packed[begin:end] >> bits) - (block * n_keys + ranks.start)
+            bags.append((ranks, np.bincount(place, minlength=ranks.stop - ranks.start)))
+        places = torch.split(self._last(packed, bits), np.diff(bounds).tolist())
         blocks = []
-        for number, (own, _) in enumerate(self._labels_of_blocks(self._block)):
-            sizes = np.bincount((packed[own] >> bits) - number * n_keys, minlength=n_keys)
-            blocks.append((self.tensor(packed[own] & mask, torch.int32), *self._bags(sizes)))
-        return blocks
+        for block, (own, (ranks, sizes)) in enumerate(zip(places, bags, strict=True)):
+            first, n_rows = (block * size, size) if block < n_blocks else (0, self.n_items)
+            rows = slice(first, min(first + n_rows, self.n_items))
+            if len(sizes):
+                blocks.append(KeyBlock(rows, ranks, own.sub_(first), *self._bags(sizes)))
+        return blocks, self.tensor(rank) if n_blocks > 1 else None
 
-    def _sorted(self, pack: Callable[[Codes, Codes], NDArray[np.int64]]) -> NDArray[np.int64]:
-        """Sort the labels by one integer each, which `pack` makes of item and key.
+    def _ranks(self, fewest: int) -> tuple[NDArray[np.int64], int]:
+        """The ranks of the keys, common ones first; and how many have so many labels at least."""
+        count = np.zeros(self.n_workers * self.n_classes, np.int64)
+        if fewest:
+            for _, key in self._keys():
+                np.add.at(count, key.astype(np.intp), 1)
+        rank = np.empty_like(count)
+        rank[np.argsort(count < fewest, kind="stable")] = np.arange(len(count))
+        return rank, int((count >= fewest).sum())
 
-        It is called for some labels at a time: large arrays that live for a moment cost more
-        than the sorting.
+    def _keys(self) -> Iterator[tuple[slice, Codes]]:
+        """The labels' keys, for some labels at a time.
+
+        Large arrays that live for a moment cost more than what is done with them.
         """
-        data, packed = self.data, np.empty(self.n_labels, np.int64)
         for at in range(0, self.n_labels, BLOCK):
             part = slice(at, at + BLOCK)
-            key = data.worker[part] * np.int32(self.n_classes) + data.label[part]
-            packed[part] = pack(data.item[part], key)
+            yield part, self.data.worker[part] * np.int32(self.n_classes) + self.data.label[part]
+
+    def _sorted(self, pack: Callable[[Codes, Codes], NDArray[np.int64]]) -> NDArray[np.int64]:
+        """Sort the labels by one integer each, which `pack` makes of item and key."""
+        packed = np.empty(self.n_labels, np.int64)
+        for part, key in self._keys():
+            packed[part] = pack(self.data.item[part], key)
         packed.sort()
         return packed
 
-    def _labels_of_blocks(self, size: int) -> Iterator[tuple[slice, NDArray[np.int64]]]:
-        """For each block of items: where its labels are when sorted, and how many an item has."""
-        begin = 0
-        for at in range(0, self.n_items, size):
-            sizes = self.data.labels_per_item[at : at + size]
-            end = begin + int(sizes.sum())
-            yield slice(begin, end), sizes
-            begin = end
+    def _last(self, packed: NDArray[np.int64], bits: int) -> Tensor:
+        """What stands in the last bits of packed integers, which are needed no more."""
+        packed &= (1 << bits) - 1
+        return self.tensor(packed, torch.int32)
 
     def _bags(self, sizes: NDArray[np.int64]) -> tuple[Tensor, Tensor | None]:
         """Where bags of these sizes start; long ones are cut, and then say whose part they are."""
@@ -240,19 +270,19 @@ class Labels:
 
     def sum_over_keys(self, values: Tensor) -> Tensor:
         """Add, for each (worker, given), the rows [N, C] of the items so labelled -> [W * K, C]."""
+        blocks, rank = self._by_key
         shape = (self.n_workers * self.n_classes, values.shape[1])
         total = torch.zeros(shape, dtype=torch.float64, device=self.device)
-        for rows, (places, starts, owner) in zip(
-            torch.split(values, self._block), self._by_key, strict=True
-        ):
-            parts = embedding_bag(places, rows, starts, mode="sum")
-            if owner is None and len(self._by_key) == 1:
+        for items, ranks, places, starts, owner in blocks:
+            parts = embedding_bag(places, _rows(values, items), starts, mode="sum")
+            if rank is None and owner is None:
                 return parts
             if owner is None:
-                total += parts
+                _rows(total, ranks).add_(parts)
             else:
-                total.index_add_(0, owner, parts.double())
-        return total.to(values.dtype)
+                _rows(total, ranks).index_add_(0, owner, parts.double())
+        total = total.to(values.dtype)
+        return total if rank is None else total.index_select(0, rank)
 
     def weighted_votes(self, weight: Tensor) -> Tensor:
         """Add the workers' weights [W] to the classes they gave -> [N, K]."""
@@ -265,6 +295,10 @@ class Labels:
         size = (self.n_workers, self.n_classes, self.n_classes)
         given = self.sum_over_keys(posterior).reshape(size)
         return given.diagonal(dim1=1, dim2=2).sum(1)
+
+
+def _rows(table: Tensor, part: slice) -> Tensor:
+    return table.narrow(0, part.start, part.stop - part.start)
 
 
 def _starts(sizes: NDArray[np.int64]) -> NDArray[np.int32]:

@@ -68,14 +68,19 @@ def test_items_without_labels_have_uniform_shares() -> None:
     np.testing.assert_allclose(shares.sum(1), 1)
 
 
-def test_sums_in_blocks_are_the_sums_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("per_bag", "n_blocks"), [(0, 7), (1, 8), (10**6, 1)])
+def test_sums_in_blocks_are_the_sums_of_the_whole(
+    per_bag: int, n_blocks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     data = golden_crowd()
     table = torch.rand(data.n_workers * data.n_classes, 4, dtype=torch.float64)
     values = torch.rand(data.n_items, 4, dtype=torch.float64)
     whole = Labels(data, CPU)
     monkeypatch.setattr(module, "BLOCK", 13)
+    monkeypatch.setattr(module, "LABELS_PER_BAG", per_bag)  # no key is rare, some, or all
     parts = Labels(data, CPU)
-    assert len(parts._by_item) == len(parts._by_key) == 7
+    assert len(parts._by_item) == 7
+    assert len(parts._by_key[0]) == n_blocks
     for found, expected in [
         (parts.sum_over_items(table), whole.sum_over_items(table)),
         (parts.sum_over_keys(values), whole.sum_over_keys(values)),

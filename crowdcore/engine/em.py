@@ -26,11 +26,11 @@ TIE = 1e-9
 RELATIVE = 1e-5
 """The share of a number by which `numpy.allclose` lets it move anyway."""
 
+LEAST = 1e-20
+"""The smallest sum of a row of exponentials that leaves single precision room for its parts."""
+
 ROWS = 32_768
 """Rows of a table that are worked on at a time, so that they stay next to the processor."""
-
-FEW = 8
-"""Classes up to which work by columns beats work by rows, whose ends cost more than they hold."""
 
 QUALITY = 0.7
 """How often every worker is thought to be right when nothing is known (Zheng et al. 2017)."""
@@ -91,30 +91,26 @@ def normalise(
     prior [K] is added first, while a block is at hand.
     """
     scores = labels.clamp(scores, other=-torch.inf)
-    blocks = _blocks(scores)
-    if log_prior is not None:
-        log_prior = log_prior.to(scores.dtype)
-        blocks = (rows.add_(log_prior) for rows in blocks)
-    totals = [_normalise(rows) for rows in blocks]
+    logs = scores.new_zeros(scores.shape[1]) if log_prior is None else log_prior.to(scores.dtype)
+    prior = logs.exp()
+    totals = [_normalise(rows, logs, prior) for rows in _blocks(scores)]
     return scores, torch.stack(totals).sum()
 
 
-def _normalise(scores: Tensor) -> Tensor:
-    ones = scores.new_ones(scores.shape[1], 1)  # a product with ones adds short rows fastest
-    if scores.shape[1] > FEW:
-        top = scores.amax(1, keepdim=True)
-        total = scores.sub_(top).exp_() @ ones
-        scores /= total
-    else:
-        columns = scores.unbind(1)
-        top = reduce(torch.maximum, columns)
-        for column in columns:
-            column.sub_(top)
-        total = scores.exp_() @ ones
-        share = total.reciprocal().squeeze(1)
-        for column in columns:
-            column.mul_(share)
-    return (top.reshape(-1, 1) + total.log()).sum(dtype=torch.float64)
+def _normalise(scores: Tensor, log_prior: Tensor, prior: Tensor) -> Tensor:
+    """Make distributions of rows, in place, and add up the logs of their totals."""
+    if scores.device.type == "cpu":
+        weights = scores.exp()
+        total = weights @ prior.unsqueeze(1)  # products are the fastest sums of short rows
+        least, most = total.aminmax()
+        if least > LEAST and most < 1 / LEAST:  # else rows are shifted by their largest first
+            torch.mul(weights, total.reciprocal() @ prior.unsqueeze(0), out=scores)
+            return total.log().sum(dtype=torch.float64)
+    scores += log_prior
+    top = scores.amax(1, keepdim=True)
+    total = scores.sub_(top).exp_() @ torch.ones_like(prior).unsqueeze(1)
+    scores /= total
+    return (top + total.log()).sum(dtype=torch.float64)
 
 
 def _blocks(rows: Tensor) -> Iterable[Tensor]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import torch
 
 from crowdcore.engine import em
@@ -54,6 +55,22 @@ def test_a_step_may_overwrite_the_start_but_not_the_earlier_result() -> None:
     assert labels.warm is not None
     first.zero_()
     assert float(labels.warm.sum()) == data.n_items
+
+
+@pytest.mark.parametrize("shift", [0.0, -40.0, -5000.0, 300.0])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_scores_of_any_size_become_the_same_distributions(shift: float, dtype: torch.dtype) -> None:
+    generator = torch.Generator().manual_seed(0)
+    exact = torch.randn(50, 4, generator=generator, dtype=torch.float64) * 5
+    log_prior = torch.tensor([0.7, 0.2, 0.0999, 0.0001], dtype=torch.float64).log()
+    labels = Labels(golden_crowd(), torch.device("cpu"))
+    scores, total = em.normalise(labels, (exact + shift).to(dtype), log_prior)
+    expected = torch.softmax(exact + log_prior, 1)
+    assert scores.dtype == dtype
+    error = 1e-12 if dtype == torch.float64 else 1e-7 * (1 + abs(shift))
+    np.testing.assert_allclose(scores, expected, atol=error)
+    logs = torch.logsumexp(exact + log_prior, 1).sum() + 50 * shift
+    np.testing.assert_allclose(float(total), float(logs), atol=200 * error, rtol=1e-6)
 
 
 def test_one_coin_rows_are_distributions_with_even_errors() -> None:

@@ -35,13 +35,14 @@ def mv(labels: Labels, cfg: MajorityVoteConfig, run: Run) -> Estimate:
     """Give each item the class that most of its workers gave."""
     import torch
 
-    votes = labels.votes
-    best = votes == votes.amax(1, keepdim=True)  # [N, K]
-    tied = best.sum(1) > 1
-    truth = best.to(torch.int8).argmax(1)
+    posterior = labels.shares()
+    if cfg.ties == "lowest class":  # as every result has it
+        return Estimate(posterior=posterior)
+    best = labels.votes == labels.votes.amax(1, keepdim=True)  # [N, K]
+    tied, winner = best.sum(1) > 1, best.to(torch.int8).argmax(1)
     if cfg.ties == "random":
         draw = torch.rand(best.shape, generator=run.generator(), device=labels.device)
-        truth = torch.where(tied, (draw * best).argmax(1), truth)
-    elif cfg.ties == "undecided":
-        truth = torch.where(tied, UNKNOWN, truth)
-    return Estimate(posterior=labels.shares(), truth=truth)
+        other = (draw * best).argmax(1)
+    else:
+        other = torch.full_like(winner, UNKNOWN)
+    return Estimate(posterior=posterior, truth=torch.where(tied, other, winner))
