@@ -8,6 +8,7 @@ there are at most as many as labels, however many classes there are. Values of c
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 LEAST = 1e-30
 """The smallest prior of the classes that nobody gave to an item."""
+
+LARGEST = 40.0
+"""How far from 0 scores may be, where items need no common factor against too large numbers."""
 
 
 class Cells:
@@ -114,6 +118,12 @@ class Cells:
             scores = prior.log().index_select(0, self.given).add_(scores)
         if self._held is not None:
             scores = scores + self._held.unsqueeze(1)
+        if scores.device.type == "cpu" and scores.amax() < LARGEST:
+            odds = scores.exp()
+            total = embedding_bag(cells, odds, starts, mode="sum") + unseen
+            if total.amin() > math.exp(-LARGEST):
+                odds /= total.index_select(0, self.item)
+                return odds, total.reciprocal(), total.log().sum(0).double()
         top = embedding_bag(cells, scores, starts, mode="max")
         top = torch.maximum(top, self._floor)
         odds = top.index_select(0, self.item).neg_().add_(scores).exp_()

@@ -74,7 +74,7 @@ def log_scores(labels: Labels, prior: Tensor, confusion: Tensor) -> Tensor:
     scores = _evidence(labels, confusion.clamp(min=FLOOR).log())
     logs = prior.clamp(min=FLOOR).log().to(labels.dtype)
     for rows in _blocks(scores):
-        rows += rows.new_ones(len(rows), 1) @ logs.unsqueeze(0)  # faster than adding a short row
+        rows.add_(rows.new_ones(len(rows), 1) @ logs.unsqueeze(0))  # faster than one short row
     return labels.clamp(scores, other=-torch.inf)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+import pytest
 import torch
 
 from crowdcore.data import UNKNOWN, CrowdData
@@ -36,11 +37,12 @@ def dense(labels: Labels, table: torch.Tensor, prior: torch.Tensor) -> torch.Ten
     return torch.softmax(labels.clamp(torch.tensor(scores), other=-torch.inf), 1)
 
 
-def test_compact_posterior_equals_the_full_one_with_and_without_prior_and_gold() -> None:
+@pytest.mark.parametrize("size", [3, 300])  # small scores need no common factor
+def test_compact_posterior_equals_the_full_one_with_and_without_prior_and_gold(size: int) -> None:
     for use_gold in (False, True):
         labels = Labels(crowd(), torch.device("cpu"), use_gold=use_gold)
         cells = Cells(labels)
-        table = torch.randn((labels.n_workers * labels.n_classes, 2)).double() * 3
+        table = torch.randn((labels.n_workers * labels.n_classes, 2)).double() * size
         uniform = torch.full((labels.n_classes,), 1 / labels.n_classes).double()
         skewed = torch.arange(1.0, labels.n_classes + 1).double().pow(-2)
         for prior in (uniform, skewed):
