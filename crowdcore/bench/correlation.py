@@ -23,7 +23,7 @@ Form = Literal["exact", "dense"]
 SMALL, LARGE = 8_315, 1_000_000
 """Nodes: as many as the items of `product`, and as many as no n × n matrix can have."""
 
-WIDTH, WARM, EPOCHS = 30, 100, 3
+WIDTH, WARM, EPOCHS = 30, 100, 10
 
 NOTES = (
     "CPU seconds of a forward and a backward pass of the layer, values being float32 of width 30, "
@@ -34,7 +34,10 @@ NOTES = (
 
 
 def speed_table(product: CrowdData | None) -> Table:
-    """Time both forms of the layer, and a training epoch with each where `product` is at hand."""
+    """Time both forms of the layer, and a training epoch with each where `product` is at hand.
+
+    Some of its items must have gold.
+    """
     rows = [
         _row(
             f"layer, {SMALL:,} nodes",
@@ -43,9 +46,10 @@ def speed_table(product: CrowdData | None) -> Table:
         ),
         _row(f"layer, {LARGE:,} nodes", _alone(_layer, LARGE, "exact"), None),
     ]
-    if product is not None:
-        exact, dense = _alone(_epoch, product, "exact"), _alone(_epoch, product, "dense")
-        rows.append(_row("an epoch on product", exact, dense))
+    for merge in (False, True) if product is not None else ():
+        exact, dense = (_alone(_epoch, product, form, merge) for form in ("exact", "dense"))
+        nodes = "like items one node" if merge else "each item a node"
+        rows.append(_row(f"an epoch on product, {nodes}", exact, dense))
     header = ["", "exact, s", "memory", "dense, s", "memory", "times faster"]
     return Table(title="HGNN: attention to all nodes", header=header, rows=rows, notes=NOTES)
 
@@ -78,16 +82,17 @@ def _layer(nodes: int, form: Form) -> Cost:
     return measured(lambda: step(nodes))
 
 
-def _epoch(product: CrowdData, form: Form) -> Cost:
-    """What each further epoch of a fit costs."""
-    from crowdcore.engine import attention
+def _epoch(product: CrowdData, form: Form, merge: bool) -> Cost:
+    """What each further epoch of a fit costs, with like items one node or not."""
+    from crowdcore.engine import assembly, attention
     from crowdcore.registry import fit
 
     def train(epochs: int) -> int:
-        fit(product, "hgnn", selection="paper", epochs=epochs)
+        fit(product, "hgnn", teacher="gold", selection="paper", epochs=epochs)
         return epochs
 
-    with patch.object(attention, "full", _form(form)):
+    forms = patch.object(attention, "full", _form(form))
+    with forms, patch.object(assembly.Design, "merges", merge):
         train(1)
         short, long = (measured(partial(train, epochs)) for epochs in (1, 1 + EPOCHS))
     seconds = (long["cpu_seconds"] - short["cpu_seconds"]) / EPOCHS

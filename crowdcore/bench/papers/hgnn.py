@@ -29,7 +29,7 @@ from crowdcore.bench.papers.hgnn_baselines import (
     test_part,
     with_gold,
 )
-from crowdcore.data import UNKNOWN, Floats
+from crowdcore.data import UNKNOWN, CrowdData, Floats
 from crowdcore.registry import fit
 
 OPTIONS = ("folds",)
@@ -159,10 +159,16 @@ def tables(folder: Path, told: Told, folds: int = FOLDS) -> list[Table]:
         _table(cells, "Table 7: layers", [*LAYERS, FULL]),
         _table(cells, "Table 3: initial features", [FULL, "random"]),
         _table(cells, "Table 4: neighbourhoods", [FULL, "uniform", "two_hop"]),
-        speed_table(next((load(row.place).data for row in sets if row.name == "product"), None)),
+        speed_table(next((_taught(row) for row in sets if row.name == "product"), None)),
     ]
     told("speed of the correlation layer")
     return made
+
+
+def _taught(row: Row) -> CrowdData:
+    """A data set with the gold of its first fold."""
+    dataset = read(row)
+    return with_gold(dataset, folds_of(dataset)[0])
 
 
 def _measured(work: Sequence[tuple[Row, dict[str, Setup]]], folds: int, told: Told) -> Cells:
@@ -199,7 +205,9 @@ def run(job: Job) -> Cell:
     dataset, setup = read(job.row), job.setup
     trains = folds_of(dataset)
     data = with_gold(dataset, trains[job.folds[0]]) if setup.gold else dataset.data
-    results = [fit(data, setup.method, seed=seed, **setup.params) for seed in range(setup.seeds)]
+    # Each fold begins from weights of its own, as the authors' does.
+    seeds = [job.folds[0] + number for number in range(setup.seeds)]
+    results = [fit(data, setup.method, seed=seed, **setup.params) for seed in seeds]
     answers = results[0].artefacts.get("epochs", {}).get("truth", np.empty((0, data.n_items)))
     parts = [test_part(dataset, trains[fold]) for fold in job.folds]
     return Cell(
