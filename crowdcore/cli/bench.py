@@ -10,6 +10,7 @@ from crowdcore.cli.frame import count, counter, paragraphs, table, write_json
 
 if TYPE_CHECKING:
     from crowdcore.bench.accuracy import Cell, DataSet
+    from crowdcore.bench.pools import Pools
     from crowdcore.bench.speed import Cost, Row
     from crowdcore.bench.warm import Gain
     from crowdcore.method import Method
@@ -246,6 +247,61 @@ def _warm_table(gains: "list[Gain]") -> str:
     rows = dict.fromkeys((gain.data, gain.method) for gain in gains)
     lines = [[*row, *(cells[(*row, change)] for change in changes)] for row in rows]
     return table(["data", "method", *changes], lines, left=2)
+
+
+@bench.command("pools")
+def pools(
+    *,
+    folders: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FOLDER...", help="Folders with labels.csv and truth.csv, or above such ones."
+        ),
+    ],
+    members: Annotated[
+        str, typer.Option(metavar="A,B,…", help="Ids of methods that may be members.")
+    ] = "hds,ds,lfc,ibcc,hbcc",
+    leader: Annotated[
+        str, typer.Option(metavar="A", help="The method that may weigh as much as all others.")
+    ] = "mace",
+    json_file: JsonFile = None,
+) -> None:
+    """Tell what choosing a pool of methods is worth on data sets that had no say in it."""
+    from crowdcore.bench.accuracy import find_folders, load
+    from crowdcore.bench.pools import HOW, compare
+
+    chosen = [method.id for method in _choose(members)]
+    datasets = [load(place) for place in find_folders(folders)]
+    with counter((len(chosen) + 2) * len(datasets), "Fitting") as told:
+        found = compare(chosen, _choose(leader)[0].id, datasets, told)
+    typer.echo(_pools_table(found))
+    typer.echo(paragraphs(["", HOW]))
+    if json_file is not None:
+        sets = [dataset.name for dataset in datasets]
+        scores = [dict(zip(sets, row, strict=True)) for row in found.accuracy.tolist()]
+        each = [
+            {"pool": pool, "accuracy": score}
+            for pool, score in zip(found.pools, scores, strict=True)
+        ]
+        write_json({"pools": each, "left_out": found.left_out().tolist()}, json_file)
+
+
+def _pools_table(found: "Pools") -> str:
+    from crowdcore.bench.pools import VOTES
+    from crowdcore.methods.pool import auto
+
+    places = {
+        "best single method": found.best(largest=1),
+        "auto": found.place({**dict(auto.MEMBERS), VOTES: auto.VOTES}),
+        f"highest mean of {len(found.pools):,}": found.best(),
+    }
+    rows = []
+    for what, place in places.items():
+        if place is not None:
+            names = (f"{weight} {name}" for name, weight in found.pools[place].items())
+            rows.append([what, " + ".join(names), f"{found.mean[place]:.4f}"])
+    rows.append(["left out", "", f"{found.left_out().mean():.4f}"])
+    return table(["", "pool", "mean"], rows, left=2)
 
 
 @bench.command("paper")

@@ -15,15 +15,16 @@ if TYPE_CHECKING:
     from crowdcore.labels import Labels
     from crowdcore.run import Run
 
-MEMBERS: tuple[tuple[str, float], ...] = (("hds", 1), ("ds", 1), ("hbcc", 1), ("mace", 3))
-"""Members with their weights, the cheap ones first: half for the three that model errors by
-matrices, from coarse to rich, and half for the one that models spamming."""
+MEMBERS: tuple[tuple[str, int], ...] = (("hds", 1), ("ds", 1), ("hbcc", 1), ("mace", 3))
+"""Members with their weights, the cheap ones first: as much for the three that model errors by
+matrices, from coarse to rich, as for the one that models spamming."""
+
+VOTES = 1
+"""The weight of the votes themselves, which decide where the two kinds of members stand against
+each other, both sure: without it the last digits of their probabilities would."""
 
 LISTS = "mace"
 """The member that must list all labels; of a large completed matrix they can only be counted."""
-
-FLOOR = 0.01
-"""No member can veto a class: all other classes together have at least this probability."""
 
 
 class AutoConfig(GoldConfig):
@@ -45,6 +46,7 @@ def auto(labels: Labels, cfg: AutoConfig, run: Run) -> Estimate:
     import torch
 
     from crowdcore.engine import em
+    from crowdcore.engine.pooling import opinion
     from crowdcore.registry import get_method
 
     begun = time.perf_counter()
@@ -70,9 +72,9 @@ def auto(labels: Labels, cfg: AutoConfig, run: Run) -> Estimate:
             break
     run.converged = all(one.provenance.converged for one in results)
     posteriors = [labels.tensor(one.posterior, labels.dtype) for one in results]
-    floor = FLOOR / max(1, labels.n_classes - 1)
-    weights = labels.tensor(np.array([weight for _, weight in pool[: len(results)]]))
-    logs = torch.stack([one.clamp(min=floor).log() for one in posteriors], 2)  # [N, K, members]
+    weights = labels.tensor(np.array([VOTES, *(weight for _, weight in pool[: len(results)])]))
+    voices = [labels.shares(), *posteriors]
+    logs = torch.stack([opinion(one) for one in voices], 2)  # [N, K, voices]
     scores = logs @ (weights / weights.sum()).to(labels.dtype)
     posterior, _ = em.normalise(labels, scores)
     counts = em.given_counts(labels, posterior)
@@ -99,7 +101,7 @@ def auto(labels: Labels, cfg: AutoConfig, run: Run) -> Estimate:
 def _notes(labels: Labels, members: dict[str, Any], disputed: int) -> list[str]:
     data, given = labels.observed, labels.labels_per_worker
     notes = [
-        f"Pooled {len(members['names'])} methods: {', '.join(members['titles'])}.",
+        f"Pooled {len(members['names'])} methods: {', '.join(members['titles'])}; and the votes.",
         f"They do not all agree on {disputed:,} of {data.n_items:,} items: there the choice of a "
         "method matters."
         if disputed
