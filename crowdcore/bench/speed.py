@@ -92,6 +92,7 @@ def compare(
     *,
     n_labels: int,
     n_classes: int,
+    n_workers: int | None = None,
     steps: int,
     repeats: int = 3,
     peers: Path | None = None,
@@ -104,7 +105,8 @@ def compare(
     """
     with tempfile.TemporaryDirectory(prefix="crowdcore-bench-") as folder:
         codes = Path(folder) / "codes.npz"
-        _save_crowd(codes, n_labels, n_classes, seed)
+        data = crowd(n_labels, n_classes, seed, n_workers).data
+        np.savez(codes, item=data.item, worker=data.worker, label=data.label)
         rows = []
         for name in names:
             peer = PEERS.get(name) if peers is not None else None
@@ -176,20 +178,20 @@ def _spawn(python: str, job: dict[str, Any], name: str) -> dict[str, float]:
     return outcome
 
 
-def crowd(n_labels: int, n_classes: int, seed: int) -> Simulation:
+def workers_for(n_labels: int) -> int:
+    """How many workers give so many labels, unless somebody says."""
+    return max(20, n_labels // LABELS_PER_WORKER)
+
+
+def crowd(n_labels: int, n_classes: int, seed: int, n_workers: int | None = None) -> Simulation:
     """Simulate the crowd that everything is measured on."""
     from crowdcore.simulation import simulate
 
     return simulate(
         items=max(1, n_labels // LABELS_PER_ITEM),
-        workers=max(20, n_labels // LABELS_PER_WORKER),
+        workers=workers_for(n_labels) if n_workers is None else n_workers,
         classes=n_classes,
         labels_per_item=LABELS_PER_ITEM,
         features=0,
         seed=seed,
     )
-
-
-def _save_crowd(path: Path, n_labels: int, n_classes: int, seed: int) -> None:
-    data = crowd(n_labels, n_classes, seed).data
-    np.savez(path, item=data.item, worker=data.worker, label=data.label)

@@ -127,6 +127,9 @@ def speed(
     *,
     labels: Annotated[float, typer.Option(min=100, help="Labels, for example 1e6.")] = 1e6,
     classes: Annotated[int, typer.Option(min=2, help="Classes.")] = 5,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Workers; one for every 1,000 labels if unset.")
+    ] = None,
     methods: Annotated[
         str,
         typer.Option(metavar="A,B,…", help="Ids of methods; alpha stands for Krippendorff's."),
@@ -143,24 +146,26 @@ def speed(
 ) -> None:
     """Time methods on simulated labels, on one thread, and watch the memory that they add."""
     from crowdcore.bench.peers import default_folder, python_of
-    from crowdcore.bench.speed import compare, settings
+    from crowdcore.bench.speed import compare, settings, workers_for
 
     chosen = list(dict.fromkeys(name.strip() for name in methods.split(",") if name.strip()))
     for name in chosen:
         settings(name, steps)  # a wrong name is told before anything is measured
     python = python_of(peers_in or default_folder()) if peers or peers_in else None
+    workers = workers_for(round(labels)) if workers is None else workers
     with counter(len(chosen) * repeats * (1 if python is None else 2), "Measuring") as told:
         rows = compare(
             chosen,
             n_labels=round(labels),
             n_classes=classes,
+            n_workers=workers,
             steps=steps,
             repeats=repeats,
             peers=python,
             told=told,
         )
     typer.echo(_speed_table(rows, with_peers=python is not None))
-    typer.echo(paragraphs(["", *_speed_notes(rows, round(labels), classes)]))
+    typer.echo(paragraphs(["", *_speed_notes(rows, round(labels), workers, classes)]))
     if json_file is not None:
         write_json([row.to_json() for row in rows], json_file)
 
@@ -190,13 +195,13 @@ def _megabytes(size: float) -> str:
     return f"{size / MILLION:,.0f} MB"
 
 
-def _speed_notes(rows: "list[Row]", labels: int, classes: int) -> list[str]:
+def _speed_notes(rows: "list[Row]", labels: int, workers: int, classes: int) -> list[str]:
     from crowdcore.bench.peers import PEERS
     from crowdcore.bench.speed import HOW, LABELS_PER_ITEM
 
     notes = [
         f"{labels:,} simulated labels, {LABELS_PER_ITEM} an item, {classes} classes, "
-        f"workers' activity by a power law. {HOW}"
+        f"{workers:,} workers whose activity follows a power law. {HOW}"
     ]
     notes += [PEERS[row.method].note for row in rows if row.theirs and PEERS[row.method].note]
     notes += [f"{row.method}: {row.reason}" for row in rows if row.reason]

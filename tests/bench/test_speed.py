@@ -85,6 +85,17 @@ def test_alpha_is_measured_as_methods_are() -> None:
     assert peers.PEERS["alpha"].name == "krippendorff.alpha"
 
 
+def test_the_crowd_has_as_many_workers_as_are_wished_for() -> None:
+    assert speed.crowd(50_000, 3, seed=0).data.n_workers == 50
+    assert speed.crowd(50_000, 3, seed=0, n_workers=7).data.n_workers == 7
+    arguments = ["--labels", "1000", "--workers", "7", "--methods", "mv", "--repeats", "1"]
+    done = CliRunner().invoke(app, ["bench", "speed", *arguments])
+    assert done.exit_code == 0, done.output
+    assert "7 workers" in done.stdout
+    done = CliRunner().invoke(app, ["bench", "speed", "--workers", "3"])  # of five labels an item
+    assert done.exit_code == 2
+
+
 def test_a_wrong_name_is_told_before_anything_is_measured() -> None:
     done = CliRunner().invoke(app, ["bench", "speed", "--methods", "alpha,dss"])
     assert done.exit_code == 2
