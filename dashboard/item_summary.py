@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
+from crowdcore.audit.calibration import calibration_error
 from crowdcore.result import wilson
 from dashboard import opening, reads
 from dashboard.charts.roc import MOST_CURVES, roc_chart
@@ -61,14 +62,16 @@ def _accuracy(run: RunRow, items: pd.DataFrame, box: DeltaGenerator) -> None:
     facts = reads.provenance(run.id)
     label, value, below = "Accuracy vs. gold", "no gold", None
     why = "Add a gold column or file on the Data page to see how often truths are right."
-    if n:
+    if n and facts.get("used_gold"):
+        value, below = "not known", f"the method was given its {count(n)} answers"
+        why = "Truths that a method was told cannot show how often it is right. Run it without "
+        why += "gold to see that."
+    elif n:
         low, high = wilson(hits, n)
         value = percent(hits / n)
         below = f"{interval(float(low), float(high))}, n = {count(n)}"
         why = f"{count(hits)} of {count(n)} items with gold are right, with the 95% interval. "
         why += "Undecided counts as wrong."
-        if facts.get("used_gold"):
-            why += " The method was given this gold, so the number flatters it."
     elif facts.get("expected_accuracy"):
         point, low, high = facts["expected_accuracy"]
         label, value, below = "Expected accuracy", percent(point), interval(low, high)
@@ -112,7 +115,11 @@ def draw_sureness(run: RunRow, items: pd.DataFrame) -> None:
             config={"displayModeBar": False},
             alt="How often truths are right on gold, by their confidence",
         )
-        st.caption("Below the dotted line the method is surer than it should be.")
+        st.caption(
+            "Below the dotted line the method is surer than it should be. Confidence and accuracy "
+            f"are {100 * calibration_error(bins):.1f} points apart on average (the expected "
+            "calibration error)."
+        )
         return
     labelled = items[items["n_labels"] > 0]
     st.plotly_chart(

@@ -280,6 +280,8 @@ def _summary(result: "Result", workers: "pd.DataFrame") -> dict[str, Any]:
         "tied": int(result.tied.sum()),
         "undecided": int((result.truth < 0).sum()),
         "mean_confidence": float(result.confidence.mean()),
+        "expected_accuracy": how.expected_accuracy,
+        "used_gold": how.used_gold,
         "score": _score(result),
         "workers": dict(Counter(workers["verdict"]).most_common()),
         "health": _health(result),
@@ -299,8 +301,10 @@ def _sizes(result: "Result") -> dict[str, Any]:
 
 
 def _score(result: "Result") -> dict[str, Any] | None:
-    score = result.score()
-    if score is None:
+    from crowdcore.audit.calibration import calibration_error, reliability
+
+    score, bins = result.score(), reliability(result)
+    if score is None or bins is None:
         return None
     low, high = score.interval
     return {
@@ -310,7 +314,7 @@ def _score(result: "Result") -> dict[str, Any] | None:
         "n": score.n,
         "correct": score.correct,
         "undecided": score.undecided,
-        "gold_was_used": result.provenance.used_gold,
+        "calibration_error": calibration_error(bins),
     }
 
 
@@ -337,11 +341,20 @@ def _lines(summary: dict[str, Any], labels: Path, more: str) -> list[str]:
         f"Truths: {data['items'] - summary['undecided']:,} decided, {summary['undecided']:,} "
         f"undecided, {summary['tied']:,} tied; mean confidence {summary['mean_confidence']:.3f}",
     ]
+    if summary["expected_accuracy"] is not None:
+        point, low, high = summary["expected_accuracy"]
+        lines.append(f"Expected accuracy: {point:.4f} (95 % interval {low:.4f} to {high:.4f})")
     if score is not None:
-        seen = "; the method has seen this gold" if score["gold_was_used"] else ""
-        lines.append(
+        lines += [
             f"Accuracy against gold: {score['accuracy']:.4f} (95 % interval {score['low']:.4f} to "
-            f"{score['high']:.4f}; {score['correct']:,} of {score['n']:,} items{seen})"
+            f"{score['high']:.4f}; {score['correct']:,} of {score['n']:,} items)",
+            f"Expected calibration error: {score['calibration_error']:.4f}, the mean gap between "
+            "confidence and accuracy on gold",
+        ]
+    elif summary["used_gold"]:
+        lines.append(
+            f"The method was given the gold of {count(data['gold'], 'item')}, which therefore "
+            "cannot tell how good the truths are"
         )
     verdicts = ", ".join(f"{number:,} {verdict}" for verdict, number in summary["workers"].items())
     lines.append(f"Workers: {verdicts}")

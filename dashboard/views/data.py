@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from crowdcore.workspace import Dataset, Project
 
 HERE, NEW = "This project", "New data"
-TABLE_ROWS = 10
 
 
 def draw_new() -> None:

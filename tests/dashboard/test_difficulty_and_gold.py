@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from crowdcore import fit
+from crowdcore.audit.calibration import calibration_error, reliability
 from crowdcore.audit.expertise import Expertise, expertise
 from crowdcore.audit.roc import RocCurve, RocCurves, roc_curves
 from crowdcore.workspace import Workspace
@@ -104,10 +105,23 @@ def test_more_classes_list_their_areas_worst_first(home: Workspace) -> None:
     assert "one class" not in everything_said(page).lower()
 
 
+def test_confidence_is_held_against_gold_with_the_calibration_error(home: Workspace) -> None:
+    run = save_run(home, featured_crowd(2), "ds")
+    page = view(open_view("truths"), "truths_view", "Against gold")
+    bins = reliability(home.load_result(run.id))
+    assert bins is not None
+    gap = 100 * calibration_error(bins)
+    assert gap > 0
+    assert f"{gap:.1f} points apart on average" in everything_said(page)
+
+
 def test_gold_that_was_used_makes_no_curve(home: Workspace) -> None:
     save_run(home, pets(), "ds", use_gold=True)
     page = open_view("truths")
     assert "truths_view" not in page.session_state
+    accuracy = next(one for one in page.metric if one.label == "Accuracy vs. gold")
+    assert accuracy.value == "not known"
+    assert accuracy.delta == "the method was given its 10 answers"
 
 
 def test_workers_can_be_seen_by_class(home: Workspace) -> None:
