@@ -58,6 +58,11 @@ class DataSet:
         """How many items have a truth."""
         return int((self.truth != UNKNOWN).sum())
 
+    @property
+    def n_tested(self) -> int:
+        """How many items were held out."""
+        return 0 if self.test is None else len(self.test.truth)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
@@ -66,6 +71,7 @@ class Cell:
     dataset: str
     method: str
     accuracies: tuple[float, ...] = ()
+    held_out: tuple[float, ...] = ()  # of the classifier, on the items of test.npz
     seconds: tuple[float, ...] = ()
     cpu_seconds: tuple[float, ...] = ()
     reason: str = ""
@@ -88,6 +94,7 @@ class Cell:
             "accuracy": self.mean,
             "sd": self.spread,
             "accuracies": list(self.accuracies),
+            "held_out": list(self.held_out),
             "seconds": list(self.seconds),
             "cpu_seconds": list(self.cpu_seconds),
             "reason": self.reason,
@@ -179,12 +186,12 @@ def score(result: Result, truth: Codes, *, shared: bool = False) -> float:
     return float(right.mean())
 
 
-def score_classifier(result: Result, test: HeldOut) -> float | None:
-    """The share of held-out items that a result's classifier gets right; None if it has none."""
+def score_classifier(result: Result, test: HeldOut | None) -> float | None:
+    """The share of held-out items that a result's classifier gets right; None without either."""
     from crowdcore.artefacts.classifier import Classifier
 
     classifier = Classifier.of(result)
-    if classifier is None:
+    if classifier is None or test is None:
         return None
     return float((classifier.predict(test.features).argmax(1) == test.truth).mean())
 
@@ -197,6 +204,7 @@ def measure(method: Method, dataset: DataSet, repeats: int, **params: Any) -> Ce
     if unmet := method.needs.unmet(dataset.data):
         return cell(reason=" ".join(unmet))
     accuracies: list[float] = []
+    held_out: list[float] = []
     seconds: list[float] = []
     cpu_seconds: list[float] = []
     first: Result | None = None
@@ -209,11 +217,16 @@ def measure(method: Method, dataset: DataSet, repeats: int, **params: Any) -> Ce
         if seed == 1 and first is not None and _same(first, result):
             break
         accuracies.append(score(result, dataset.truth))
+        if (right := score_classifier(result, dataset.test)) is not None:
+            held_out.append(right)
         seconds.append(result.provenance.seconds)
         cpu_seconds.append(time.process_time() - begun)
         first = first or result
     return cell(
-        accuracies=tuple(accuracies), seconds=tuple(seconds), cpu_seconds=tuple(cpu_seconds)
+        accuracies=tuple(accuracies),
+        held_out=tuple(held_out),
+        seconds=tuple(seconds),
+        cpu_seconds=tuple(cpu_seconds),
     )
 
 

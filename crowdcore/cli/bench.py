@@ -1,6 +1,7 @@
 """`crowdcore bench`: accuracy against published truths, speed against peers."""
 
 from pathlib import Path
+from statistics import mean, stdev
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -83,21 +84,27 @@ def _accuracy_table(cells: "list[Cell]", methods: "list[Method]", datasets: "lis
     found = {(cell.dataset, cell.method): cell for cell in cells}
     rows = [
         [dataset.name, f"{dataset.n_scored:,}"]
-        + [_accuracy(found[dataset.name, method.id]) for method in methods]
+        + [_accuracy(found[dataset.name, method.id].accuracies) for method in methods]
         for dataset in datasets
     ]
     common = common_sets(cells)
     averages = [macro_average(cells, method.id, common) for method in methods]
     label = "average" if len(common) == len(datasets) else f"average of {len(common)}"
     rows.append([label, "", *("-" if value is None else f"{value:.4f}" for value in averages)])
+    rows += [
+        [f"{dataset.name}, held out", f"{dataset.n_tested:,}"]
+        + [_accuracy(found[dataset.name, method.id].held_out) for method in methods]
+        for dataset in datasets
+        if any(found[dataset.name, method.id].held_out for method in methods)
+    ]
     return table(["data set", "items", *(method.id for method in methods)], rows)
 
 
-def _accuracy(cell: "Cell") -> str:
-    if cell.mean is None:
+def _accuracy(shares: tuple[float, ...]) -> str:
+    if not shares:
         return "-"
-    spread = "" if cell.spread is None else f" ± {cell.spread:.4f}"
-    return f"{cell.mean:.4f}{spread}"
+    spread = f" ± {stdev(shares):.4f}" if len(shares) > 1 else ""
+    return f"{mean(shares):.4f}{spread}"
 
 
 def _accuracy_notes(cells: "list[Cell]", datasets: "list[DataSet]") -> list[str]:
@@ -106,6 +113,8 @@ def _accuracy_notes(cells: "list[Cell]", datasets: "list[DataSet]") -> list[str]
     notes = [HOW]
     if any(cell.spread is not None for cell in cells):
         notes.append("± is the standard deviation over seeds.")
+    if any(cell.held_out for cell in cells):
+        notes.append("Held out: what classifiers say of the items of test.npz, unseen in training.")
     common = common_sets(cells)
     if len(common) < len(datasets):
         notes.append(f"The average is over the sets that all could run on: {', '.join(common)}.")

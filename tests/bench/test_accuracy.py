@@ -166,6 +166,18 @@ def test_a_classifier_is_scored_on_held_out_items(tmp_path: Path) -> None:
     assert load(with_features(tmp_path / "none")).test is None
 
 
+def test_held_out_items_have_a_row_of_their_own(tmp_path: Path) -> None:
+    x = np.array([[0.0, 0, 0], [4, 0, 0], [4, 0, 0]])
+    with_features(tmp_path / "set", task=list("abc"), x=x, truth=["x", "y", "z"])
+    arguments = ["bench", "accuracy", str(tmp_path), "--methods", "mv,dl_mv", "--repeats", "1"]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    row = next(line for line in done.stdout.splitlines() if line.startswith("set, held out"))
+    assert row.split()[3:5] == ["3", "-"]  # a vote leaves no classifier
+    assert float(row.split()[5]) <= 2 / 3 + 1e-4  # the class z was never given
+    assert "items of test.npz" in done.stdout
+
+
 @pytest.mark.parametrize(
     "test",
     [

@@ -88,11 +88,11 @@ def test_a_method_is_trained_as_published_where_it_can_be() -> None:
 
 
 def test_digits_carry_no_gold_and_tests_are_others() -> None:
-    dataset, test = digits(1, seed=0)
+    dataset = digits(1, seed=0)
     assert dataset.data.gold is None
     assert dataset.data.n_labels == dataset.data.n_items == 1000
     assert dataset.data.features is not None
-    assert len(dataset.data.features) + len(test.features) == 1797
+    assert len(dataset.data.features) + dataset.n_tested == 1797
     assert not np.array_equal(dataset.data.label, dataset.truth)
 
 

@@ -14,10 +14,8 @@ from statistics import mean, stdev
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from crowdcore.artefacts.classifier import Classifier
-from crowdcore.bench.accuracy import ELSEWHERE, DataSet, load, score
+from crowdcore.bench.accuracy import DataSet, HeldOut, load, score, score_classifier
 from crowdcore.bench.papers import Table, Told
 from crowdcore.bench.rows import Row, rows_of
 from crowdcore.data import DataError
@@ -65,14 +63,6 @@ LABELME_NOTE = (
 )
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Test:
-    """Features of items that nobody labelled, and their classes."""
-
-    features: NDArray[Any]
-    truth: NDArray[Any]  # [n] codes
-
-
 @dataclass(frozen=True, kw_only=True)
 class Scores:
     """One method's scores, one a seed; a test score is NaN where no classifier is left."""
@@ -99,40 +89,31 @@ def taking_part() -> Iterator[Row]:
     return rows_of([FAMILY])
 
 
-def read_test(folder: Path, classes: tuple[str, ...]) -> Test:
-    """The test items of a data set; a class that nobody ever gave cannot be told."""
-    code = {name: index for index, name in enumerate(classes)}
-    with np.load(folder / "test.npz", allow_pickle=False) as file:
-        truth = np.array([code.get(str(name), ELSEWHERE) for name in file["truth"]])
-        return Test(features=file["x"], truth=truth)
-
-
 def _real(place: Path, told: Told) -> Table:
     dataset = load(place)
-    test = read_test(place, dataset.data.classes)
     paper = LABELME if place.name == SETS[0] else None
     rows = []
     for row in taking_part():
-        found = _together([_measure(row, dataset, test, seed) for seed in range(SEEDS)])
-        beside = [] if paper is None else _beside(row, dataset, test, paper)
+        found = _together([_measure(row, dataset, seed) for seed in range(SEEDS)])
+        beside = [] if paper is None else _beside(row, dataset, paper)
         rows.append(_line(row.title, found, beside))
         told(f"{row.title} on {dataset.name}")
     header = ["method", "test", "as published", "paper", "labelled", "seconds", "CPU s"]
     if paper is None:
         header = [name for name in header if name not in ("as published", "paper")]
-    title = f"Crowd layer, Table 1: {dataset.name}, {len(test.truth):,} test items"
+    title = f"Crowd layer, Table 1: {dataset.name}, {dataset.n_tested:,} test items"
     notes = NOTES if paper is None else (*NOTES, LABELME_NOTE)
     return Table(title=title, header=header, rows=rows, notes=notes)
 
 
-def _beside(row: Row, dataset: DataSet, test: Test, paper: dict[str, str]) -> list[str]:
+def _beside(row: Row, dataset: DataSet, paper: dict[str, str]) -> list[str]:
     """A method that the paper has, trained as it was there, and the paper's own number."""
     if row.method.id not in {title.split()[0] for title in paper}:
         return ["–", "–"]
     known = row.method.config.model_fields
     params = {name: value for name, value in PUBLISHED.items() if name in known}
     trained = replace(row, params={**params, **row.params})
-    found = _together([_measure(trained, dataset, test, seed) for seed in range(SEEDS)])
+    found = _together([_measure(trained, dataset, seed) for seed in range(SEEDS)])
     return [_percent(found.test), paper.get(row.title, "–")]
 
 
@@ -153,7 +134,7 @@ def _digits(told: Told) -> Table:
         line = [row.title]
         for redundancy in REDUNDANCY:
             found = _together(
-                [_measure(row, *crowds[redundancy, seed], seed) for seed in range(SEEDS)]
+                [_measure(row, crowds[redundancy, seed], seed) for seed in range(SEEDS)]
             )
             line += [_percent(found.test), _percent(found.labelled)]
         rows.append(line)
@@ -171,7 +152,7 @@ def _digits(told: Told) -> Table:
     )
 
 
-def digits(redundancy: int, seed: int) -> tuple[DataSet, Test]:
+def digits(redundancy: int, seed: int) -> DataSet:
     """Digits that a simulated crowd labelled, and others to test on."""
     from sklearn.datasets import load_digits
 
@@ -181,23 +162,21 @@ def digits(redundancy: int, seed: int) -> tuple[DataSet, Test]:
     learn, test = order[:DIGITS_LEARNT], order[DIGITS_LEARNT:]
     crowd = simulate(truth=truth[learn], labels_per_item=redundancy, seed=seed, **CROWD)
     data = replace(crowd.data, features=points[learn], feature_names=(), gold=None)
-    dataset = DataSet(name="digits", data=data, truth=crowd.truth, unlabelled=0)
-    return dataset, Test(features=points[test], truth=truth[test])
+    held_out = HeldOut(features=points[test], truth=truth[test].astype(np.int32))
+    return DataSet(name="digits", data=data, truth=crowd.truth, unlabelled=0, test=held_out)
 
 
-def _measure(row: Row, dataset: DataSet, test: Test, seed: int) -> Scores:
+def _measure(row: Row, dataset: DataSet, seed: int) -> Scores:
     gold = row.method.needs.gold
     data = replace(dataset.data, gold=dataset.truth) if gold else dataset.data
     begun = time.process_time()
     result = row.method.fit(data, seed=seed, **row.params)
     cpu = time.process_time() - begun
-    classifier = Classifier.of(result)
-    right = np.nan
-    if classifier is not None:
-        right = float((classifier.predict(test.features).argmax(1) == test.truth).mean())
+    right = score_classifier(result, dataset.test)
     labelled = np.nan if gold else score(result, dataset.truth)
     wall = result.provenance.seconds
-    return Scores(test=[right], labelled=[labelled], seconds=[wall], cpu_seconds=[cpu])
+    test = np.nan if right is None else right
+    return Scores(test=[test], labelled=[labelled], seconds=[wall], cpu_seconds=[cpu])
 
 
 def _together(found: list[Scores]) -> Scores:
