@@ -160,7 +160,7 @@ def _start_words(run_id: str) -> str:
 def _delete(row: RunRow) -> None:
     """Ask before a run goes."""
     with st.popover(":material/delete:", help="Delete", type="tertiary", key=f"ask:{row.id}"):
-        st.write("The run and its results go to the trash folder of the workspace.")
+        st.write("The run and its results go to the trash, from where the Data page restores them.")
         if st.button("Delete this run", key=f"delete:{row.id}", icon=":material/delete:"):
             state.workspace().delete_run(row.id)
             state.forget_run(row.id)

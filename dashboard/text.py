@@ -86,6 +86,14 @@ def seconds(duration: float | None) -> str:
     return f"{whole // _HOUR} h {whole % _HOUR // _MINUTE} min"
 
 
+def size(n_bytes: float) -> str:
+    """Write how much room something takes."""
+    for unit, word in ((1e9, "GB"), (1e6, "MB")):
+        if n_bytes >= unit:
+            return f"{n_bytes / unit:,.1f} {word}"
+    return f"{n_bytes / 1e3:,.0f} kB" if n_bytes >= 500 else "<1 kB"  # noqa: PLR2004  (rounding)
+
+
 def when(moment: str | float | datetime | None, *, now: datetime | None = None) -> str:
     """Write a moment as a person would: how long ago, or the day once it is not today's news."""
     if moment is None or moment == "":

@@ -154,6 +154,15 @@ def insert(db: sqlite3.Connection, table: str, values: dict[str, Any]) -> None:
     db.execute(f"INSERT INTO {table} ({', '.join(values)}) VALUES ({marks})", [*values.values()])
 
 
+def free_name(db: sqlite3.Connection, wanted: str) -> str:
+    """The name for a project; one that is taken gets a number, as in a file manager."""
+    taken = {row["name"] for row in db.execute("SELECT name FROM project")}
+    name, number = wanted, 2
+    while name in taken:
+        name, number = f"{wanted} ({number})", number + 1
+    return name
+
+
 def _schema_of(db: sqlite3.Connection) -> int:
     return int(db.execute("PRAGMA user_version").fetchone()[0])
 

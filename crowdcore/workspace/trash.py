@@ -1,42 +1,92 @@
-"""Deleting: rows leave the catalogue in one write, then their folders move to trash/."""
+"""Deleting: rows leave the catalogue in one write, then their folders move to trash/; and back."""
 
 from __future__ import annotations
 
+import os
 import secrets
 import shutil
 import sqlite3
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from crowdcore.data import DataError
 from crowdcore.workspace import folders
-from crowdcore.workspace.catalogue import Catalogue
-from crowdcore.workspace.datafiles import write_json
+from crowdcore.workspace.catalogue import Catalogue, free_name, insert
+from crowdcore.workspace.datafiles import read_json, write_json
 
-KEPT = ("data", "runs")
-"""The folders whose subfolders belong to rows of the catalogue."""
+FOLDERS = (("data", "dataset"), ("runs", "run"))
+"""The folders whose subfolders belong to rows of the catalogue, and the tables of these rows."""
+
+ROWS = "rows.json"
+STAMP = "%Y%m%d-%H%M%S"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Thrown:
+    """Something that was deleted, and can be brought back."""
+
+    name: str  # of its folder in the trash
+    kind: Literal["project", "run"]
+    title: str
+    project: str  # its name, or that of the project it belonged to; "" if that is gone too
+    deleted: str  # ISO 8601, UTC
+    bytes: int
 
 
 def delete_run(root: Path, catalogue: Catalogue, run_id: str) -> None:
     """Move a run that has ended to the trash."""
-    with catalogue.write() as db:
-        runs = db.execute("SELECT * FROM run WHERE id = ?", [run_id]).fetchall()
-        _refuse_active(runs)
-        db.execute("DELETE FROM run WHERE id = ?", [run_id])
-    _throw_away(root, "run", {"run": _plain(runs)})
+    _throw_away(root, catalogue, "run", run_id, [("run", "id")])
 
 
 def delete_project(root: Path, catalogue: Catalogue, project_id: str) -> None:
     """Move a project, its data sets and its runs to the trash."""
-    with catalogue.write() as db:
-        rows = {
-            table: db.execute(f"SELECT * FROM {table} WHERE {key} = ?", [project_id]).fetchall()
-            for table, key in [("project", "id"), ("dataset", "project_id"), ("run", "project_id")]
-        }
-        _refuse_active(rows["run"])
-        db.execute("DELETE FROM project WHERE id = ?", [project_id])
-    _throw_away(root, "project", {table: _plain(found) for table, found in rows.items()})
+    tables = [("project", "id"), ("dataset", "project_id"), ("run", "project_id")]
+    _throw_away(root, catalogue, "project", project_id, tables)
+
+
+def thrown_away(root: Path, catalogue: Catalogue) -> list[Thrown]:
+    """What was deleted, the latest first; files that belong to nothing are left out."""
+    with catalogue.read() as db:
+        names = {row["id"]: row["name"] for row in db.execute("SELECT id, name FROM project")}
+        kept = {*names, *(row["id"] for row in db.execute("SELECT id FROM run"))}
+    places = {place: _rows_of(place) for place in sorted((root / "trash").iterdir(), reverse=True)}
+    return [
+        _thrown(place, row, names)
+        for place, rows in places.items()
+        for row in rows.get("project") or rows.get("run", [])
+        if row["id"] not in kept  # else a process was killed before it could delete
+    ]
+
+
+def restore(root: Path, catalogue: Catalogue, name: str) -> str:
+    """Bring back what was deleted, and return the id of the project that it belongs to.
+
+    Files come first, as always, so that the catalogue never speaks of what is not there.
+    """
+    place = next((path for path in (root / "trash").iterdir() if path.name == name), None)
+    rows = {} if place is None else _rows_of(place)
+    if place is None or not rows:
+        raise DataError("It is not in the trash any more")
+    project_id = str((rows.get("project") or [{"id": rows["run"][0]["project_id"]}])[0]["id"])
+    with catalogue.read() as db:
+        known = db.execute("SELECT 1 FROM project WHERE id = ?", [project_id]).fetchone()
+    if known is None and "project" not in rows:
+        raise DataError("The project of this run was deleted too", fix="Restore the project first.")
+    for kind, table in FOLDERS:
+        for row in rows.get(table, []):
+            _bring_back(root, kind, row["id"])
+    try:
+        with catalogue.write() as db:
+            for table in ("project", "dataset", "run"):
+                for row in rows.get(table, []):
+                    fresh = {"name": free_name(db, row["name"])} if table == "project" else {}
+                    insert(db, table, {**row, **fresh})
+    except sqlite3.IntegrityError:
+        raise DataError("It has been restored already") from None
+    shutil.rmtree(place, ignore_errors=True)
+    return project_id
 
 
 def collect_strays(root: Path, catalogue: Catalogue) -> None:
@@ -46,39 +96,60 @@ def collect_strays(root: Path, catalogue: Catalogue) -> None:
     """
     with catalogue.read() as db:
         known = {
-            "data": {row["id"] for row in db.execute("SELECT id FROM dataset")},
-            "runs": {row["id"] for row in db.execute("SELECT id FROM run")},
+            kind: {row["id"] for row in db.execute(f"SELECT id FROM {table}")}
+            for kind, table in FOLDERS
         }
-    for kind in KEPT:
+    for kind, ids in known.items():
         for folder in (root / kind).iterdir():
             hidden = folder.name.startswith(".")
-            if (
-                folder.name not in known[kind]
-                and not hidden
-                and folders.age(folder) > folders.STALE
-            ):
+            if folder.name not in ids and not hidden and folders.age(folder) > folders.STALE:
                 _move(folder, _new_place(root, "stray") / kind)
 
 
-def _refuse_active(runs: list[sqlite3.Row]) -> None:
-    if any(row["status"] in ("queued", "running") for row in runs):
-        raise DataError("A run is still waiting or working", fix="Stop it first, then delete.")
-
-
-def _plain(rows: list[sqlite3.Row]) -> list[dict[str, Any]]:
-    return [dict(row) for row in rows]
-
-
-def _throw_away(root: Path, noun: str, rows: dict[str, list[dict[str, Any]]]) -> None:
-    place = _new_place(root, noun)
-    write_json(place / "rows.json", rows)
-    for kind, table in [("data", "dataset"), ("runs", "run")]:
+def _throw_away(
+    root: Path, catalogue: Catalogue, noun: str, row_id: str, tables: list[tuple[str, str]]
+) -> None:
+    """Delete a row and all that belongs to it: rows by this key of these tables."""
+    with catalogue.write() as db:
+        rows = {
+            table: [
+                dict(row) for row in db.execute(f"SELECT * FROM {table} WHERE {key} = ?", [row_id])
+            ]
+            for table, key in tables
+        }
+        if any(row["status"] in ("queued", "running") for row in rows["run"]):
+            raise DataError("A run is still waiting or working", fix="Stop it first, then delete.")
+        place = _new_place(root, noun)
+        write_json(place / ROWS, rows)  # before they are gone, whatever happens between
+        db.execute(f"DELETE FROM {noun} WHERE id = ?", [row_id])
+    for kind, table in FOLDERS:
         for row in rows.get(table, []):
             _move(root / kind / row["id"], place / kind)
 
 
+def _thrown(place: Path, row: dict[str, Any], projects: dict[str, str]) -> Thrown:
+    run = "project_id" in row
+    title = f"#{row['number']} {row['title']}" if run else row["name"]
+    deleted = datetime.strptime(place.name.rsplit("-", 2)[0], STAMP)
+    return Thrown(
+        name=place.name,
+        kind="run" if run else "project",
+        title=title,
+        project=projects.get(row["project_id"], "") if run else title,
+        deleted=deleted.replace(tzinfo=UTC).isoformat(),
+        bytes=sum(path.stat().st_size for path in place.rglob("*") if path.is_file()),
+    )
+
+
+def _rows_of(place: Path) -> dict[str, list[dict[str, Any]]]:
+    """The rows that were deleted; none where only files were found."""
+    path = place / ROWS
+    rows: dict[str, list[dict[str, Any]]] = read_json(path) if path.exists() else {}
+    return rows
+
+
 def _new_place(root: Path, noun: str) -> Path:
-    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+    stamp = datetime.now(UTC).strftime(STAMP)
     place = root / "trash" / f"{stamp}-{noun}-{secrets.token_hex(4)}"
     place.mkdir(mode=0o700)
     return place
@@ -88,3 +159,10 @@ def _move(folder: Path, into: Path) -> None:
     into.mkdir(mode=0o700, exist_ok=True)
     if folder.exists():
         shutil.move(folder, into / folder.name)
+
+
+def _bring_back(root: Path, kind: str, folder_id: str) -> None:
+    """Move a folder back to its place, from wherever in the trash it is."""
+    for folder in (root / "trash").glob(f"*/{kind}/{folder_id}"):
+        os.utime(folder)  # a fresh one is no stray while its row is not written yet
+        shutil.move(folder, root / kind / folder_id)

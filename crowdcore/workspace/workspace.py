@@ -13,7 +13,7 @@ import numpy as np
 
 from crowdcore.data import CrowdData, DataError, Floats
 from crowdcore.workspace import datafiles, folders, resultfiles, runs, trash, wishes
-from crowdcore.workspace.catalogue import Catalogue, checked_id, insert, new_id, now
+from crowdcore.workspace.catalogue import Catalogue, checked_id, free_name, insert, new_id, now
 from crowdcore.workspace.rows import Dataset, Project, RunRow
 
 if TYPE_CHECKING:
@@ -58,12 +58,9 @@ class Workspace:
 
     def create_project(self, name: str, *, sample: str | None = None) -> Project:
         """Make a project; a name that is taken gets a number, as in a file manager."""
-        name = wanted = _checked_name(name)
+        name = _checked_name(name)
         with self.catalogue.write() as db:
-            taken = {row["name"] for row in db.execute("SELECT name FROM project")}
-            number = 2
-            while name in taken:
-                name, number = f"{wanted} ({number})", number + 1
+            name = free_name(db, name)
             project = Project(id=new_id(), name=name, created=now(), sample=sample)
             values = [project.id, project.name, project.created, project.sample]
             db.execute("INSERT INTO project (id, name, created, sample) VALUES (?,?,?,?)", values)
@@ -312,6 +309,14 @@ class Workspace:
         """Keep a setting: anything that JSON can hold."""
         with self.catalogue.write() as db:
             db.execute("INSERT OR REPLACE INTO setting VALUES (?, ?)", [key, json.dumps(value)])
+
+    def thrown_away(self) -> list[trash.Thrown]:
+        """List what was deleted, the latest first."""
+        return trash.thrown_away(self.root, self.catalogue)
+
+    def restore(self, name: str) -> str:
+        """Bring back what was deleted, and return the id of the project that it belongs to."""
+        return trash.restore(self.root, self.catalogue, name)
 
     def empty_trash(self) -> None:
         """Remove for good what was deleted."""

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from crowdcore import DataError
-from dashboard import health, intake, samples, state
+from dashboard import health, intake, samples, state, trashed
 from dashboard.roleform import ROLE_WORDS
 from dashboard.text import count, escape_md, when
 
 if TYPE_CHECKING:
     from crowdcore.workspace import Dataset, Project
 
-HERE, NEW = "This project", "New data"
+HERE, NEW, TRASH = "This project", "New data", "Trash"
 
 
 def draw_new() -> None:
@@ -115,7 +115,7 @@ def _settings(project: Project) -> None:
         workspace = state.workspace()
         data = count(len(workspace.datasets(project.id)), "data set")
         runs = count(len(workspace.runs(project.id)), "run")
-        st.write(f"The project, its {data} and {runs} go to the trash folder of the workspace.")
+        st.write(f"The project, its {data} and {runs} go to the trash, where they can be restored.")
         if st.button("Delete this project", icon=":material/delete:", key="delete_project"):
             try:
                 workspace.delete_project(project.id)
@@ -133,16 +133,18 @@ if here is None:
         "Bring in the labels that a crowd gave. crowdcore finds out what is true, "
         "who can be trusted, and what is worth a second look."
     )
+VIEWS = [NEW, TRASH] if here is None else [HERE, NEW, TRASH]
+view = VIEWS[0]
+if here is not None or state.workspace().thrown_away():
+    default = NEW if intake.draft() is not None else VIEWS[0]
+    key = f"view:{here.id if here else ''}"
+    view = (
+        st.segmented_control("View", VIEWS, default=default, label_visibility="collapsed", key=key)
+        or VIEWS[0]
+    )
+if view == TRASH:
+    trashed.draw()
+elif here is None or view == NEW:
     draw_new()
 else:
-    view = st.segmented_control(
-        "View",
-        [HERE, NEW],
-        default=NEW if intake.draft() is not None else HERE,
-        label_visibility="collapsed",
-        key=f"view:{here.id}",
-    )
-    if view == NEW:
-        draw_new()
-    else:
-        draw_project(here)
+    draw_project(here)

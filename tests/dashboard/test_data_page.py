@@ -290,6 +290,37 @@ def test_a_deleted_project_goes_to_the_trash_and_another_opens(
     assert not page.exception
 
 
+def test_what_was_deleted_is_restored_from_the_trash(
+    home: Workspace, dataset: Dataset, open_page: OpenPage
+) -> None:
+    name = home.project(dataset.project_id).name
+    home.delete_project(dataset.project_id)
+    page = open_page("data")
+    page.button_group(key="view:").set_value("Trash").run()
+    (thrown,) = home.thrown_away()
+    assert name in page.markdown[-1].value + page.markdown[-2].value
+    page.button(key=f"restore:{thrown.name}").click().run()
+    assert not page.exception
+    assert page.query_params["project"] == dataset.project_id
+    assert [one.name for one in home.projects()] == [name]
+
+
+def test_the_trash_is_emptied_for_good(
+    home: Workspace, dataset: Dataset, open_page: OpenPage
+) -> None:
+    gone = home.queue(dataset.id, "mv")
+    home.cancel(gone.id)
+    home.delete_run(gone.id)
+    page = open_page("data", project=dataset.project_id)
+    page.button_group(key=f"view:{dataset.project_id}").set_value("Trash").run()
+    assert "Removes 1 run for good" in str([one.value for one in page.markdown])
+    page.button(key="empty_trash").click().run()
+    assert not page.exception
+    assert page.markdown[-1].value == "The trash is empty."
+    assert home.thrown_away() == []
+    assert not list((home.root / "trash").iterdir())
+
+
 def test_a_project_with_a_waiting_run_is_not_deleted_and_says_why(
     home: Workspace, dataset: Dataset, open_page: OpenPage
 ) -> None:

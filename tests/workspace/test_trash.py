@@ -1,0 +1,125 @@
+"""What was deleted can be listed and brought back, even if a process was killed on the way."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from crowdcore.data import DataError
+from crowdcore.workspace import Dataset, RunRow, Workspace, trash
+from tests.workspace.samples import made_result, small_data
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    return Workspace(tmp_path)
+
+
+def with_run(workspace: Workspace, name: str = "Birds") -> tuple[Dataset, RunRow]:
+    project = workspace.create_project(name)
+    dataset = workspace.add_data(project.id, small_data(), name="labels.csv")
+    run = workspace.queue(dataset.id, "mv")
+    workspace.save_result(run.id, made_result(small_data()))
+    return dataset, workspace.run(run.id)
+
+
+def test_a_project_comes_back_as_it_was(workspace: Workspace) -> None:
+    dataset, run = with_run(workspace)
+    before = workspace.project(dataset.project_id)
+    workspace.delete_project(before.id)
+    (thrown,) = workspace.thrown_away()
+    assert (thrown.kind, thrown.title, thrown.project) == ("project", "Birds", "Birds")
+    assert thrown.bytes > 0
+
+    assert workspace.restore(thrown.name) == before.id
+
+    assert workspace.project(before.id) == before
+    assert workspace.datasets(before.id) == [dataset]
+    assert workspace.runs(before.id) == [run]
+    assert workspace.load_data(dataset.id).fingerprint == small_data().fingerprint
+    assert workspace.load_result(run.id).truth.tolist() == made_result(small_data()).truth.tolist()
+    assert workspace.thrown_away() == []
+    assert workspace.queue(dataset.id, "mv").number == run.number + 1
+
+
+def test_a_name_that_was_taken_meanwhile_gets_a_number(workspace: Workspace) -> None:
+    project = workspace.create_project("Birds")
+    workspace.delete_project(project.id)
+    workspace.create_project("Birds")
+    workspace.restore(workspace.thrown_away()[0].name)
+    assert workspace.project(project.id).name == "Birds (2)"
+
+
+def test_a_run_comes_back_once_its_project_is_there(workspace: Workspace) -> None:
+    dataset, run = with_run(workspace)
+    workspace.delete_run(run.id)
+    assert workspace.thrown_away()[0].project == "Birds"
+    workspace.delete_project(dataset.project_id)
+    project, alone = sorted(workspace.thrown_away(), key=lambda one: one.kind)
+    assert (alone.title, alone.project) == ("#1 Majority vote", "")
+    with pytest.raises(DataError, match="Restore the project first"):
+        workspace.restore(alone.name)
+    workspace.restore(project.name)
+    assert workspace.runs(dataset.project_id) == []
+    assert workspace.restore(alone.name) == dataset.project_id
+    assert workspace.runs(dataset.project_id) == [run]
+
+
+def test_what_is_gone_or_back_already_is_told(workspace: Workspace, tmp_path: Path) -> None:
+    _, run = with_run(workspace)
+    workspace.delete_run(run.id)
+    (thrown,) = workspace.thrown_away()
+    shutil.copytree(tmp_path / "trash" / thrown.name, tmp_path / "copy")
+    workspace.restore(thrown.name)
+    for name in (thrown.name, "..", "../data"):
+        with pytest.raises(DataError, match="not in the trash any more"):
+            workspace.restore(name)
+    shutil.copytree(tmp_path / "copy", tmp_path / "trash" / thrown.name)  # of two at the same time
+    with pytest.raises(DataError, match="restored already"):
+        workspace.restore(thrown.name)
+    assert workspace.thrown_away() == []
+
+
+def test_a_process_killed_while_deleting_loses_nothing(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset, run = with_run(workspace)
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(trash, "_move", killed)
+    with pytest.raises(KeyboardInterrupt):  # rows are gone, folders are not
+        workspace.delete_project(dataset.project_id)
+    monkeypatch.undo()
+    long_ago = time.time() - 2 * 3600
+    for folder in (tmp_path / "data" / dataset.id, tmp_path / "runs" / run.id):
+        os.utime(folder, (long_ago, long_ago))
+    again = Workspace(tmp_path)  # which collects the strays
+    assert not (tmp_path / "runs" / run.id).exists()
+
+    again.restore(again.thrown_away()[0].name)
+
+    assert again.runs(dataset.project_id) == [run]
+    assert again.load_result(run.id).data.n_labels == 5
+    assert Workspace(tmp_path).load_data(dataset.id).n_labels == 5  # no strays any more
+
+
+def test_what_cannot_be_noted_is_not_deleted(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, run = with_run(workspace)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(trash, "write_json", full)
+    with pytest.raises(OSError, match="No space"):
+        workspace.delete_run(run.id)
+    assert workspace.run(run.id) == run
+    assert workspace.load_result(run.id).data.n_labels == 5
+    assert workspace.thrown_away() == []
