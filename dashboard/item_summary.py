@@ -9,7 +9,7 @@ import streamlit as st
 
 from crowdcore.audit.calibration import calibration_error
 from crowdcore.result import wilson
-from dashboard import opening, reads
+from dashboard import opening, pool, reads
 from dashboard.charts.roc import MOST_CURVES, roc_chart
 from dashboard.charts.truths import confidence_histogram, reliability_curve
 from dashboard.text import count, escape_md, interval, percent
@@ -92,35 +92,39 @@ def _accuracy(run: RunRow, items: pd.DataFrame, box: DeltaGenerator) -> None:
 def draw_sureness(run: RunRow, items: pd.DataFrame) -> None:
     """Show how sure the truths are, and whether they are right to be."""
     st.subheader("How sure the truths are", anchor=False)
-    bins, curves = reads.reliability(run.id), reads.roc(run.id)
-    view = "Distribution"
-    if bins is not None:
-        view = (
-            st.segmented_control(
-                "View",
-                ["Distribution", "Against gold", *(["ROC"] if curves is not None else [])],
-                default="Distribution",
-                key="truths_view",
-                label_visibility="collapsed",
-            )
-            or "Distribution"
+    bins, curves, members = reads.reliability(run.id), reads.roc(run.id), pool.members_of(run)
+    offered = {"Distribution": True, "Against gold": bins, "ROC": curves, "Methods": members}
+    views = [name for name, found in offered.items() if found is not None]
+    view: str | None = views[0]
+    if len(views) > 1:
+        view = st.segmented_control(
+            "View", views, default=views[0], key="truths_view", label_visibility="collapsed"
         )
     if curves is not None and view == "ROC":
         _roc(run, *curves)
-        return
-    if bins is not None and view == "Against gold":
-        st.plotly_chart(
-            reliability_curve(bins, theme=opening.theme()),
-            key="truths_reliability",
-            config={"displayModeBar": False},
-            alt="How often truths are right on gold, by their confidence",
-        )
-        st.caption(
-            "Below the dotted line the method is surer than it should be. Confidence and accuracy "
-            f"are {100 * calibration_error(bins):.1f} points apart on average (the expected "
-            "calibration error)."
-        )
-        return
+    elif bins is not None and view == "Against gold":
+        _reliability(bins)
+    elif members is not None and view == "Methods":
+        pool.draw(members)
+    else:
+        _distribution(items)
+
+
+def _reliability(bins: pd.DataFrame) -> None:
+    st.plotly_chart(
+        reliability_curve(bins, theme=opening.theme()),
+        key="truths_reliability",
+        config={"displayModeBar": False},
+        alt="How often truths are right on gold, by their confidence",
+    )
+    st.caption(
+        "Below the dotted line the method is surer than it should be. Confidence and accuracy "
+        f"are {100 * calibration_error(bins):.1f} points apart on average (the expected "
+        "calibration error)."
+    )
+
+
+def _distribution(items: pd.DataFrame) -> None:
     labelled = items[items["n_labels"] > 0]
     st.plotly_chart(
         confidence_histogram(

@@ -236,3 +236,22 @@ def test_the_roc_chart_of_two_classes_has_one_thick_line() -> None:
     _, line = roc_chart(found, None, data.classes, theme="dark").data
     assert line.line.width == 3
     assert f"({found.macro_auc:.3f})" in line.name
+
+
+def test_a_pool_shows_its_members_and_how_far_they_agree(home: Workspace) -> None:
+    other = save_run(home, pets(), "ds")
+    pooled = save_run(home, pets(), "auto")
+    page = view(open_view("truths", run=pooled.id), "truths_view", "Methods")
+    assert not page.exception
+    shown = page.dataframe[1].value
+    assert shown["title"].tolist()[-1] == "MACE"
+    assert shown["weight"].tolist() == [1, 1, 1, 3]
+    names = ["hds", "ds", "hbcc", "mace"]
+    assert (np.diag(shown[names].to_numpy()) == 100).all()
+    truths = home.load_result(pooled.id).truth
+    own = home.load_result(other.id).truth
+    assert shown["pool"][1] == pytest.approx(100 * np.mean(truths == own))
+    page.query_params["run"] = other.id
+    page.run()  # the view of another run is that of all runs
+    assert not page.exception
+    assert len(page.dataframe) == 1

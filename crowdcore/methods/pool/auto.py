@@ -80,13 +80,15 @@ def auto(labels: Labels, cfg: AutoConfig, run: Run) -> Estimate:
     counts = em.given_counts(labels, posterior)
     truths = [one.argmax(1) for one in (posterior, *posteriors)]
     unlike = torch.stack([one != truths[0] for one in truths[1:]]).sum(0)
-    agree = [[float((a == b).double().mean()) for b in truths[1:]] for a in truths[1:]]
+    agree = [[float((a == b).double().mean()) for b in truths] for a in truths[1:]]
     disputed = int((unlike > 0).sum())
     members = {
         "names": [one.provenance.method for one in results],
         "titles": [one.provenance.title for one in results],
+        "weights": np.array([weight for _, weight in pool[: len(results)]]),
+        "votes": VOTES,
         "skipped": [name for name, _ in pool[len(results) :]],
-        "agreement": np.array(agree),
+        "agreement": np.array(agree),  # with the pool, and with each member
     }
     return Estimate(
         posterior=posterior,
