@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dashboard import reads
-from dashboard.text import count, percents
+from dashboard import opening, reads
+from dashboard.charts.pool import agreement_map
 
 if TYPE_CHECKING:
     from crowdcore.workspace import RunRow
@@ -15,33 +15,26 @@ if TYPE_CHECKING:
 
 def members_of(run: RunRow) -> dict[str, Any] | None:
     """What the run's result says of its members; None for a method that has none."""
-    members: dict[str, Any] | None = reads.result(run.id).artefacts.get("members")
-    return members
+    members: dict[str, Any] = reads.result(run.id).artefacts.get("members", {})
+    return members if "votes" in members else None  # runs of earlier versions lack the weights
 
 
 def draw(members: dict[str, Any]) -> None:
     """Show every member with its weight, and on how many items it agrees with the others."""
-    import pandas as pd
-
-    names, agreement = members["names"], percents(members["agreement"])
-    cells = {"title": members["titles"], "weight": members["weights"], "pool": agreement[:, 0]}
-    cells |= {name: agreement[:, place + 1] for place, name in enumerate(names)}
-    column = st.column_config
-    st.dataframe(
-        pd.DataFrame(cells),
+    st.plotly_chart(
+        agreement_map(
+            members["names"],
+            members["titles"],
+            members["weights"],
+            members["agreement"],
+            theme=opening.theme(),
+        ),
         key="truths_members",
-        hide_index=True,
-        column_config={
-            "title": column.TextColumn("Method", width=150),
-            "weight": column.NumberColumn("Weight", width=65),
-            **{
-                name: column.NumberColumn(name, format="%.1f%%", width=70)
-                for name in ("pool", *names)
-            },
-        },
-        alt="Members of the pool with their weights and how far they agree",
+        config={"displayModeBar": False},
+        alt="How far the members of the pool agree",
     )
     st.caption(
-        "On what part of the items two methods find the same truth. The votes themselves are one "
-        f"more voice, of weight {count(members['votes'])}. Each member is a run of its own."
+        "On what part of the items two methods find the same truth; behind a member's name its "
+        f"weight in the pool. The votes themselves weigh {members['votes']}. Each member is a run "
+        "of its own."
     )

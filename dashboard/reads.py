@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crowdcore.audit.agreement import Agreement
+    from crowdcore.audit.communities import Community
     from crowdcore.audit.expertise import Expertise
     from crowdcore.audit.roc import RocCurves
     from crowdcore.data import CrowdData
@@ -96,6 +97,14 @@ def expertise(run_id: str) -> Expertise:
     from crowdcore.audit.expertise import expertise
 
     return expertise(result(run_id))
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def communities(run_id: str) -> list[Community]:
+    """Return the communities of workers that the method found, if it looks for any."""
+    from crowdcore.audit.communities import communities
+
+    return communities(result(run_id))
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)

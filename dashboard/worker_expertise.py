@@ -21,18 +21,6 @@ from dashboard.text import count
 if TYPE_CHECKING:
     from crowdcore.workspace import RunRow
 
-VIEWS = ["Accuracy", "By class"]
-
-
-def wanted(run: RunRow) -> bool:
-    """Offer the view where there are classes to tell apart; tell whether it is wished for."""
-    if reads.result(run.id).data.n_classes < 2:  # noqa: PLR2004  (two to tell apart)
-        return False
-    view = st.segmented_control(
-        "View", VIEWS, default=VIEWS[0], key="workers_view", label_visibility="collapsed"
-    )
-    return view == VIEWS[1]
-
 
 def draw(run: RunRow, part: pd.DataFrame, key: str) -> None:
     """Draw some workers by how often they are right about each class, as a chart under `key`."""

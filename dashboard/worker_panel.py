@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from crowdcore.audit.evidence import given_shares, label_counts
+from crowdcore.audit.evidence import given_shares, habit, label_counts
 from crowdcore.data import DataError
 from dashboard import opening, reads, state
 from dashboard.charts.palette import verdict_words
@@ -76,6 +76,22 @@ def _verdict(run: RunRow, code: int, result: Result) -> None:
     if row["gold_n"]:
         facts.append(f"on gold {percent(row['gold_accuracy'])} of {count(row['gold_n'])}")
     st.caption(" · ".join(facts))
+    _learnt(reads.result(run.id), code)
+
+
+def _learnt(result: Result, code: int) -> None:
+    """Say what the method itself learnt of a worker, in its own terms."""
+    facts = [
+        f"{name.replace('_', ' ')} {values[code]:.3g}"
+        for name, values in result.worker_scores.items()
+    ]
+    if (found := habit(result, result.data.workers[code])) is not None:
+        share, given = found
+        likely = np.argsort(-given, kind="stable")[:2]
+        names = (f"{escape_md(result.data.classes[k])} {percent(given[k], 0)}" for k in likely)
+        facts.append(f"{percent(share, 0)} of the labels without looking, then {', '.join(names)}")
+    if facts:
+        st.caption(f"{escape_md(result.provenance.title)} finds: {' · '.join(facts)}")
 
 
 def _exclusion(run: RunRow, name: str) -> None:

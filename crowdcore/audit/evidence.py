@@ -63,11 +63,27 @@ def labels_of_item(data: CrowdData, item: str) -> pd.DataFrame:
 def label_counts(result: Result, worker: str) -> NDArray[np.int64]:
     """Count a worker's labels [true, given]; labels on undecided items are left out."""
     data = result.data
-    rows = np.flatnonzero(data.worker == worker_code(data, worker))
+    return cell_counts(result, np.flatnonzero(data.worker == worker_code(data, worker)))
+
+
+def cell_counts(result: Result, rows: NDArray[np.intp]) -> NDArray[np.int64]:
+    """Count some labels [true, given]; those on undecided items are left out."""
+    data = result.data
     truth, given = result.truth[data.item[rows]], data.label[rows]
     known = truth != UNKNOWN
     cell = truth[known].astype(np.int64) * data.n_classes + given[known]
     return np.bincount(cell, minlength=data.n_classes**2).reshape(data.n_classes, data.n_classes)
+
+
+def habit(result: Result, worker: str) -> tuple[float, Floats] | None:
+    """How often a worker does not look at the item, and what they give then [K]; None if unknown.
+
+    Only methods that take a label for either known or spam tell this.
+    """
+    found, code = result.artefacts.get("spamming"), worker_code(result.data, worker)
+    if found is None or not result.data.labels_per_worker[code]:
+        return None
+    return float(found["share"][code]), np.asarray(found["habit"][code])
 
 
 def given_shares(data: CrowdData, worker: str) -> tuple[Floats, Floats]:

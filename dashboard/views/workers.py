@@ -13,6 +13,7 @@ from dashboard import (
     opening,
     reads,
     state,
+    worker_communities,
     worker_expertise,
     worker_grid,
     worker_panel,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from crowdcore.workspace import RunRow
 
 ALL = "all"
+ACCURACY, BY_CLASS, COMMUNITIES = "Accuracy", "By class", "Communities"
 
 # Who may do the most harm stands on top; those of whom nothing is known come after the good.
 WORST_FIRST = ["inverted", "random", "one answer", "biased", "weak", "good", UNKNOWN, EXCLUDED]
@@ -55,13 +57,30 @@ def draw() -> None:
     with left:
         worker_grid.draw(run, workers.iloc[shown])
     with right:
-        if worker_expertise.wanted(run):
+        view = _view(run)
+        if view == BY_CLASS:
             worker_expertise.draw(run, workers.iloc[shown], keys[1])
+        elif view == COMMUNITIES:
+            worker_communities.draw(run)
         else:
             worker_summary.draw_scatter(run, workers.iloc[shown], keys[0])
     chosen = state.selection("worker")
     if chosen is not None:
         worker_panel.draw(run, chosen)
+
+
+def _view(run: RunRow) -> str | None:
+    """Offer what this run can show beside the table: classes to tell apart, communities."""
+    views = [ACCURACY]
+    if reads.result(run.id).data.n_classes > 1:
+        views.append(BY_CLASS)
+    if reads.communities(run.id):
+        views.append(COMMUNITIES)
+    if len(views) == 1:
+        return ACCURACY
+    return st.segmented_control(
+        "View", views, default=ACCURACY, key="workers_view", label_visibility="collapsed"
+    )
 
 
 def _marked(run: RunRow) -> pd.DataFrame:

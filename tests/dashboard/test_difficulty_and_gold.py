@@ -243,15 +243,16 @@ def test_a_pool_shows_its_members_and_how_far_they_agree(home: Workspace) -> Non
     pooled = save_run(home, pets(), "auto")
     page = view(open_view("truths", run=pooled.id), "truths_view", "Methods")
     assert not page.exception
-    shown = page.dataframe[1].value
-    assert shown["title"].tolist()[-1] == "MACE"
-    assert shown["weight"].tolist() == [1, 1, 1, 3]
-    names = ["hds", "ds", "hbcc", "mace"]
-    assert (np.diag(shown[names].to_numpy()) == 100).all()
-    truths = home.load_result(pooled.id).truth
-    own = home.load_result(other.id).truth
-    assert shown["pool"][1] == pytest.approx(100 * np.mean(truths == own))
+    (chart,) = charts(page)
+    (cells,) = chart["data"]
+    assert cells["y"] == ["hds × 1", "ds × 1", "hbcc × 1", "mace × 3"]
+    assert cells["x"][0] == "pool"
+    shares = np.reshape(decoded(cells["z"]), (4, 5))
+    assert (np.diag(shares[:, 1:]) == 1).all()
+    same = home.load_result(pooled.id).truth == home.load_result(other.id).truth
+    assert shares[1, 0] == pytest.approx(same.mean())
+    assert "The votes themselves weigh 1." in everything_said(page)
     page.query_params["run"] = other.id
     page.run()  # the view of another run is that of all runs
     assert not page.exception
-    assert len(page.dataframe) == 1
+    assert charts(page)[0]["data"][0]["type"] == "bar"

@@ -9,6 +9,7 @@ import pandas as pd
 from streamlit.testing.v1 import AppTest
 
 from crowdcore import CrowdData
+from crowdcore.audit.communities import communities
 from crowdcore.workspace import Dataset, Workspace
 from tests.dashboard.results import (
     charts,
@@ -291,3 +292,28 @@ def test_data_never_reach_markdown_unescaped(home: Workspace) -> None:
     assert "evil" in everything_said(page)
     assert "![" not in everything_said(page)
     assert "](http" not in everything_said(page)
+
+
+def test_communities_are_shown_where_the_method_found_some(home: Workspace) -> None:
+    run = save_run(home, pets(), "cbcc")
+    page = open_view("workers")
+    page.button_group(key="workers_view").set_value("Communities").run()
+    assert not page.exception
+    found = communities(home.load_result(run.id))
+    (box,) = [one for one in page.selectbox if one.label == "Community"]
+    assert len(box.options) == len(found)
+    place = next(place for place, one in enumerate(found) if len(one.members))
+    box.set_value(place).run()
+    assert not page.exception
+    assert home.load_result(run.id).data.workers[found[place].members[0]] in everything_said(page)
+
+
+def test_the_panel_says_what_the_method_itself_found(home: Workspace) -> None:
+    run = save_run(home, pets(), "mace")
+    share = home.load_result(run.id).artefacts["spamming"]["share"]
+    code = home.load_result(run.id).data.workers.index("always cat")
+    said = everything_said(open_view("workers", worker="always cat"))
+    assert f"MACE finds: trust {1 - share[code]:.3g}" in said
+    assert "of the labels without looking, then cat" in said
+    save_run(home, pets(), "mv")
+    assert " finds: " not in everything_said(open_view("workers", worker="always cat"))

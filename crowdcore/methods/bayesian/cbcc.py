@@ -65,15 +65,17 @@ def cbcc(labels: Labels, cfg: CommunityConfig, run: Run) -> Estimate:
             break
         kinds = communities.learn(seen, start)
     own = torch.einsum("wc,ckl->wkl", seen.member, cfg.closeness * kinds.centre) + counts
+    order = kinds.share.argsort(descending=True, stable=True)  # the commonest first
+    member = seen.member.index_select(1, order)
     return Estimate(
         posterior=posterior,
         confusion=own / own.sum(2, keepdim=True),
-        worker_scores={"community": seen.member.argmax(1)},
+        worker_scores={"community": member.argmax(1) + 1},
         artefacts={
             "communities": {
-                "share": kinds.share,
-                "confusion": kinds.centre,
-                "membership": seen.member,
+                "share": kinds.share.index_select(0, order),
+                "confusion": kinds.centre.index_select(0, order),
+                "membership": member,
             },
         },
     )
