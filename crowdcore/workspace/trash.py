@@ -69,7 +69,8 @@ def restore(root: Path, catalogue: Catalogue, name: str) -> str:
     rows = {} if place is None else _rows_of(place)
     if place is None or not rows:
         raise DataError("It is not in the trash any more")
-    project_id = str((rows.get("project") or [{"id": rows["run"][0]["project_id"]}])[0]["id"])
+    first = (rows.get("project") or rows["run"])[0]
+    project_id = str(first.get("project_id", first["id"]))
     with catalogue.read() as db:
         known = db.execute("SELECT 1 FROM project WHERE id = ?", [project_id]).fetchone()
     if known is None and "project" not in rows:
@@ -163,6 +164,8 @@ def _move(folder: Path, into: Path) -> None:
 
 def _bring_back(root: Path, kind: str, folder_id: str) -> None:
     """Move a folder back to its place, from wherever in the trash it is."""
+    target = root / kind / folder_id
     for folder in (root / "trash").glob(f"*/{kind}/{folder_id}"):
-        os.utime(folder)  # a fresh one is no stray while its row is not written yet
-        shutil.move(folder, root / kind / folder_id)
+        if not target.exists():
+            os.utime(folder)  # a fresh one is no stray while its row is not written yet
+            shutil.move(folder, target)

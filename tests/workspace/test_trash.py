@@ -82,6 +82,7 @@ def test_what_is_gone_or_back_already_is_told(workspace: Workspace, tmp_path: Pa
     with pytest.raises(DataError, match="restored already"):
         workspace.restore(thrown.name)
     assert workspace.thrown_away() == []
+    assert not (tmp_path / "runs" / run.id / run.id).exists()
 
 
 def test_a_process_killed_while_deleting_loses_nothing(
