@@ -149,7 +149,8 @@ def test_stop_stops_and_the_exported_truths_are_those_of_the_run(
     start_endless_run(page, base)
     page.get_by_text("step", exact=False).first.wait_for()
     project = home.projects()[0]
-    page.get_by_role("button", name="Stop", exact=True).click()
+    # In the page: Streamlit has a button of this name too, on top while a script runs.
+    page.get_by_test_id("stMain").get_by_role("button", name="Stop", exact=True).click()
     page.get_by_text("stopped").first.wait_for()
     (stopped,) = home.runs(project.id)
     assert stopped.status == "cancelled"
