@@ -37,8 +37,7 @@ def draw() -> None:
         total = size(sum(one.bytes for one in found))
         st.write(f"Removes {words} for good ({total}). This cannot be undone.")
         if st.button("Remove for good", icon=":material/delete_forever:", key="empty_trash"):
-            state.workspace().empty_trash()
-            st.rerun()
+            _empty()
 
 
 def _words(one: Thrown) -> str:
@@ -47,6 +46,15 @@ def _words(one: Thrown) -> str:
         belongs = f" of {escape_md(one.project)}" if one.project else " of a deleted project"
     about = f"{one.kind}{belongs} · deleted {when(one.deleted)} · {size(one.bytes)}"
     return f"{ICONS[one.kind]} **{escape_md(one.title)}**  \n:gray[{about}]"
+
+
+def _empty() -> None:
+    try:
+        state.workspace().empty_trash()
+    except DataError as error:
+        st.error(escape_md(error), icon=":material/error:")
+    else:
+        st.rerun()
 
 
 def _restore(one: Thrown) -> None:

@@ -43,10 +43,23 @@ def accuracy(
     json_file: JsonFile = None,
 ) -> None:
     """Tabulate how often methods are right on data sets whose truth is known."""
-    from crowdcore.bench.accuracy import compare, find_folders, load, short_names
-    from crowdcore.data import DataError
+    from crowdcore.bench.accuracy import compare
 
     chosen = _choose(methods)
+    datasets, skipped = _read(folders)
+    with counter(len(datasets) * len(chosen), "Fitting") as told:
+        cells = compare(chosen, datasets, repeats=repeats, told=told)
+    typer.echo(_accuracy_table(cells, chosen, datasets))
+    typer.echo(paragraphs(["", *_accuracy_notes(cells, datasets), *skipped]))
+    if json_file is not None:
+        write_json([cell.to_json() for cell in cells], json_file)
+
+
+def _read(folders: list[Path]) -> "tuple[list[DataSet], list[str]]":
+    """The data sets in folders or below, and a sentence for each that cannot be used."""
+    from crowdcore.bench.accuracy import find_folders, load, short_names
+    from crowdcore.data import DataError
+
     places = find_folders(folders)
     datasets: list[DataSet] = []
     skipped: list[str] = []
@@ -59,12 +72,7 @@ def accuracy(
             told(name)
     if not datasets:
         raise DataError(f"None of the folders can be used. {' '.join(skipped)}")
-    with counter(len(datasets) * len(chosen), "Fitting") as told:
-        cells = compare(chosen, datasets, repeats=repeats, told=told)
-    typer.echo(_accuracy_table(cells, chosen, datasets))
-    typer.echo(paragraphs(["", *_accuracy_notes(cells, datasets), *skipped]))
-    if json_file is not None:
-        write_json([cell.to_json() for cell in cells], json_file)
+    return datasets, skipped
 
 
 def _choose(methods: str | None) -> "list[Method]":
@@ -237,16 +245,14 @@ def warm(
     json_file: JsonFile = None,
 ) -> None:
     """Compare fits from scratch and from the last result, after small changes of the data."""
-    from crowdcore.bench.accuracy import find_folders, load
     from crowdcore.bench.warm import HOW, compare, simulated
 
     chosen = _choose(methods)
-    places = find_folders(folders) if folders else []
-    datasets = [load(place) for place in places] or [simulated(round(labels), classes)]
+    datasets, skipped = _read(folders) if folders else ([simulated(round(labels), classes)], [])
     with counter(4 * len(chosen) * len(datasets), "Fitting") as told:
         gains = compare(chosen, datasets, told)
     typer.echo(_warm_table(gains))
-    typer.echo(paragraphs(["", HOW]))
+    typer.echo(paragraphs(["", HOW, *skipped]))
     if json_file is not None:
         write_json([vars(gain) for gain in gains], json_file)
 
@@ -281,23 +287,21 @@ def pools(
     json_file: JsonFile = None,
 ) -> None:
     """Tell what choosing a pool of methods is worth on data sets that had no say in it."""
-    from crowdcore.bench.accuracy import find_folders, load
     from crowdcore.bench.pools import HOW, compare
 
     chosen = [method.id for method in _choose(members)]
-    datasets = [load(place) for place in find_folders(folders)]
+    datasets, skipped = _read(folders)
     with counter((len(chosen) + 2) * len(datasets), "Fitting") as told:
         found = compare(chosen, _choose(leader)[0].id, datasets, told)
     typer.echo(_pools_table(found))
-    typer.echo(paragraphs(["", HOW]))
+    typer.echo(paragraphs(["", HOW, *skipped]))
     if json_file is not None:
         sets = [dataset.name for dataset in datasets]
-        scores = [dict(zip(sets, row, strict=True)) for row in found.accuracy.tolist()]
-        each = [
-            {"pool": pool, "accuracy": score}
-            for pool, score in zip(found.pools, scores, strict=True)
-        ]
-        write_json({"pools": each, "left_out": found.left_out().tolist()}, json_file)
+        rows = [*found.accuracy.tolist(), found.left_out().tolist()]
+        *scores, left_out = (dict(zip(sets, row, strict=True)) for row in rows)
+        both = zip(found.pools, scores, strict=True)
+        each = [{"pool": pool, "accuracy": score} for pool, score in both]
+        write_json({"pools": each, "left_out": left_out}, json_file)
 
 
 def _pools_table(found: "Pools") -> str:

@@ -90,6 +90,19 @@ def restore(root: Path, catalogue: Catalogue, name: str) -> str:
     return project_id
 
 
+def empty(root: Path) -> None:
+    """Remove everything for good; a `DataError` says if something stays."""
+    place = root / "trash"
+    for path in place.iterdir():
+        shutil.rmtree(path, ignore_errors=True)
+    if left := len(list(place.iterdir())):
+        raise DataError(
+            f"{left} of the deleted things could not be removed",
+            file=str(place),
+            fix="Look who owns its files, and remove them by hand.",
+        )
+
+
 def collect_strays(root: Path, catalogue: Catalogue) -> None:
     """Move folders without a row to the trash: what a process killed while deleting left.
 

@@ -320,8 +320,7 @@ class Workspace:
 
     def empty_trash(self) -> None:
         """Remove for good what was deleted."""
-        for path in (self.root / "trash").iterdir():
-            shutil.rmtree(path, ignore_errors=True)
+        trash.empty(self.root)
 
     def _save_member(self, whole: RunRow, member: Result) -> None:
         """Save a part of a result as a run of its own, as if it had been queued alone."""

@@ -133,14 +133,14 @@ if here is None:
         "Bring in the labels that a crowd gave. crowdcore finds out what is true, "
         "who can be trusted, and what is worth a second look."
     )
-VIEWS = [NEW, TRASH] if here is None else [HERE, NEW, TRASH]
-view = VIEWS[0]
+views = [NEW, TRASH] if here is None else [HERE, NEW, TRASH]
+view = views[0]
 if here is not None or state.workspace().thrown_away():
-    default = NEW if intake.draft() is not None else VIEWS[0]
+    default = NEW if intake.draft() is not None else views[0]
     key = f"view:{here.id if here else ''}"
     view = (
-        st.segmented_control("View", VIEWS, default=default, label_visibility="collapsed", key=key)
-        or VIEWS[0]
+        st.segmented_control("View", views, default=default, label_visibility="collapsed", key=key)
+        or views[0]
     )
 if view == TRASH:
     trashed.draw()

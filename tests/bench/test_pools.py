@@ -69,12 +69,14 @@ def test_the_pool_of_auto_scores_as_auto_does(tmp_path: Path) -> None:
 def test_the_command_names_the_pools_and_writes_every_score(tmp_path: Path) -> None:
     for seed in (1, 2):
         _save(tmp_path, seed)
+    (_save(tmp_path, 3) / "truth.csv").unlink()
     out = tmp_path / "pools.json"
     arguments = [str(tmp_path), "--members", "zc,ds", "--json", str(out)]
     done = CliRunner().invoke(app, ["bench", "pools", *arguments])
     assert done.exit_code == 0, done.output
     assert "highest mean of 8" in done.stdout
     assert "left out" in done.stdout
+    assert "crowd3 is skipped: It has no truth.csv" in done.stdout
     written = json.loads(out.read_text())
     assert len(written["pools"]) == 8
-    assert set(written["pools"][0]["accuracy"]) == {"crowd1", "crowd2"}
+    assert set(written["pools"][0]["accuracy"]) == set(written["left_out"]) == {"crowd1", "crowd2"}

@@ -110,6 +110,14 @@ def test_a_process_killed_while_deleting_loses_nothing(
     assert Workspace(tmp_path).load_data(dataset.id).n_labels == 5  # no strays any more
 
 
+def test_a_trash_that_cannot_be_emptied_says_so(workspace: Workspace, tmp_path: Path) -> None:
+    workspace.delete_project(workspace.create_project("Birds").id)
+    (tmp_path / "trash" / "a file of somebody's").write_text("mine")
+    with pytest.raises(DataError, match="1 of the deleted things could not be removed"):
+        workspace.empty_trash()
+    assert workspace.thrown_away() == []
+
+
 def test_what_cannot_be_noted_is_not_deleted(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
