@@ -1,26 +1,27 @@
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from crowdcore import CrowdData, fit
-from crowdcore.projection import project
 from crowdcore.registry import methods
-from crowdcore.result import Result
-from crowdcore.workspace import Dataset, RunRow, Workspace
-from dashboard import attention_workers, placing
+from crowdcore.workspace import Dataset, Workspace
+from dashboard import attention_workers
 from tests.attending import attending
+from tests.dashboard.attentive import (
+    copied,
+    pick_cell,
+    pick_row,
+    save,
+    save_attending,
+    table,
+)
 from tests.dashboard.results import (
     charts,
-    decoded,
     everything_said,
     key_like,
     open_view,
@@ -29,51 +30,6 @@ from tests.dashboard.results import (
 )
 
 OpenPage = Callable[..., AppTest]
-
-
-def copied() -> CrowdData:
-    """Good workers of three classes, and "copy", who repeats all that "model" says, also wrong."""
-    rng = np.random.default_rng(0)
-    names, triples = ["bird", "cat", "dog"], []
-    for item in range(60):
-        truth = item % 3
-        said = {f"good{w}": truth if rng.random() < 0.9 else (truth + 1) % 3 for w in range(5)}
-        said["model"] = truth if rng.random() < 0.6 else (truth + 1 + int(rng.integers(2))) % 3
-        said["copy"] = said["model"]
-        triples += [(f"i{item}", worker, names[code]) for worker, code in said.items()]
-    return CrowdData.from_triples(triples)
-
-
-def save(home: Workspace, result: Result, project_name: str = "Pets") -> RunRow:
-    """Save a result by hand as a finished run."""
-    known = {one.name: one.id for one in home.projects()}
-    project_id = known.get(project_name) or home.create_project(project_name).id
-    dataset = home.add_data(project_id, result.data, name="pets.csv")
-    run = home.queue(dataset.id, "ds")
-    home.save_result(run.id, result)
-    return home.run(run.id)
-
-
-def save_attending(home: Workspace, data: CrowdData | None = None, **how: Any) -> RunRow:
-    return save(home, attending(fit(copied() if data is None else data, "ds"), **how))
-
-
-def table(page: AppTest, column: str) -> pd.DataFrame:
-    """The first table that has a column of that name."""
-    return next(one.value for one in page.dataframe if column in one.value)
-
-
-def pick_cell(page: AppTest, key: str, row: int, column: int) -> None:
-    points = [{"customdata": {"0": row, "1": column}}]
-    page.session_state[key_like(page, key)] = {"selection": {"points": points}}
-    page.run()
-    assert not page.exception
-
-
-def pick_row(page: AppTest, key: str, row: int) -> None:
-    page.session_state[key_like(page, key)] = {"selection": {"rows": [row]}}
-    page.run()
-    assert not page.exception
 
 
 def test_without_a_project_the_page_says_where_to_begin(home: Workspace) -> None:
@@ -301,138 +257,6 @@ def test_only_an_embedding_is_only_a_space(home: Workspace) -> None:
     page = open_view("attention")
     assert page.button_group(key="attention_view").options == ["Learnt space"]
     assert len(charts(page)) == 1
-
-
-def test_items_are_seen_class_by_class_then_link_by_link(home: Workspace) -> None:
-    save_attending(home)
-    page = open_view("attention", view="items")
-    (figure,) = charts(page)
-    assert [name.split(" ")[0] for name in figure["layout"]["yaxis"]["ticktext"]] == [
-        "bird",
-        "cat",
-        "dog",
-    ]
-    assert "Items that others look at most" in everything_said(page)
-    pick_cell(page, "attention_groups", 0, 2)
-    assert "Strongest links from bird to dog" in everything_said(page)
-    links = table(page, "other")
-    groups = key_like(page, "attention_groups")
-    page.session_state[groups] = {"selection": {"points": [{"customdata": [0, 2]}]}}
-    pick_row(page, "attention_between", 1)
-    assert page.query_params["item"] == links["item"].iloc[1]
-    assert f"Which items {links['item'].iloc[1]} looks at most" in everything_said(page)
-    pick_cell(page, "attention_groups", 1, 1)
-    assert "item" not in page.query_params
-    assert "Strongest links from cat to cat" in everything_said(page)
-
-
-def test_an_item_says_whose_labels_weigh_most_and_leads_there(
-    home: Workspace, open_page: OpenPage
-) -> None:
-    save_attending(home)
-    page = open_page("attention", view="items", item="i3")
-    labels = next(one.value for one in page.dataframe if "share" in one.value)
-    assert labels["share"].sum() == pytest.approx(100)
-    assert labels["share"].is_monotonic_decreasing
-    links = table(page, "shared")
-    assert links["shared"].str.contains("of 7").all()
-    pick_row(page, "attention_item_labels", 0)
-    page.button(key="attention_open_worker").click().run()
-    assert page.title[0].value == "Workers"
-    assert page.query_params["worker"] == labels["worker"].iloc[0]
-
-
-def test_an_item_can_be_named_and_unnamed(home: Workspace) -> None:
-    save_attending(home)
-    page = open_view("attention", view="items")
-    page.text_input(key="attention_item").set_value(" i7 ").run()
-    assert page.query_params["item"] == "i7"
-    assert "Item i7" in everything_said(page)
-    page.text_input(key="attention_item").set_value("nothing").run()
-    assert "no item called nothing" in page.warning[0].value
-    page.text_input(key="attention_item").set_value("").run()
-    assert "item" not in page.query_params
-
-
-def test_points_of_the_space_choose_workers_and_items(home: Workspace) -> None:
-    run = save_attending(home)
-    page = open_view("attention", view="space")
-    (figure,) = charts(page)
-    assert sum(len(trace["customdata"]) for trace in figure["data"]) == 7
-    chosen = {"selection": {"points": [{"customdata": ["model"]}]}}
-    page.session_state[key_like(page, f"space_{run.id}")] = chosen
-    page.run()
-    assert page.query_params["worker"] == "model"
-    assert any("**model**" in one.value for one in page.markdown)
-    page.button_group(key="space_colour").set_value("accuracy").run()
-    colours = [
-        share
-        for trace in charts(page)[0]["data"][:-1]
-        for share in decoded(trace["marker"]["color"])
-    ]
-    assert 0 < min(colours) < max(colours) <= 1
-    page.button_group(key="space_what").set_value("items").run()
-    assert not page.exception
-    names = [trace["name"] for trace in charts(page)[0]["data"]]
-    assert [name.split(" ")[0] for name in names] == ["bird", "cat", "dog"]
-
-
-def test_of_many_items_a_sample_is_placed_and_said(
-    home: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(placing, "MOST_POINTS", 25)
-    save_attending(home)
-    page = open_view("attention", view="space", item="i3")
-    assert (
-        sum(len(trace["customdata"]) for trace in charts(page)[0]["data"] if "customdata" in trace)
-        == 25
-    )
-    assert any("25 of 60 items drawn" in one.value for one in page.caption)
-
-
-def fake_start(code: int, made: list[str]) -> Any:
-    """A start of a projection that is over at once: with places, or with an exit code."""
-
-    def start(home: Workspace, run_id: str, what: str, kind: str, points: Any) -> Any:
-        made.append(what)
-        folder = home.run_folder(run_id) / "projections"
-        folder.mkdir(exist_ok=True)
-        if code == 0:
-            np.save(folder / f"{what}-{kind}.npy", project(points))
-        process = subprocess.Popen([sys.executable, "-c", f"raise SystemExit({code})"])
-        process.wait()
-        return process
-
-    return start
-
-
-def test_slow_places_are_waited_for_and_made_once(
-    home: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made: list[str] = []
-    monkeypatch.setattr("dashboard.placing.projections.start", fake_start(0, made))
-    save_attending(home)
-    page = open_view("attention", view="space")
-    page.button_group(key="space_kind").set_value("umap").run()
-    assert not page.exception
-    assert charts(page)
-    page.run()
-    assert made == ["workers"]
-
-
-def test_places_that_fail_can_be_tried_again(
-    home: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made: list[str] = []
-    monkeypatch.setattr("dashboard.placing.projections.start", fake_start(3, made))
-    save_attending(home)
-    page = open_view("attention", view="space")
-    page.button_group(key="space_kind").set_value("umap").run()
-    assert "ended without a result (exit code 3)" in page.error[0].value
-    page.run()
-    assert made == ["workers"]  # not over and over
-    page.button(key="placing_again_workers_umap").click().run()
-    assert made == ["workers"] * 2
 
 
 def test_names_in_the_data_are_shown_as_they_are(home: Workspace) -> None:

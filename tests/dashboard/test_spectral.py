@@ -13,6 +13,7 @@ from crowdcore.registry import methods
 from crowdcore.workspace import Dataset, RunRow, Workspace
 from dashboard import placing, spectral_centres
 from tests.blending import blending
+from tests.dashboard.attentive import fake_start, save
 from tests.dashboard.results import (
     charts,
     decoded,
@@ -22,7 +23,6 @@ from tests.dashboard.results import (
     pets,
     save_run,
 )
-from tests.dashboard.test_attention import fake_start, save
 
 OpenPage = Callable[..., AppTest]
 

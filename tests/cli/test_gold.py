@@ -6,12 +6,11 @@ import json
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from crowdcore import fit, read_labels
 from crowdcore.audit.calibration import calibration_error, reliability
-from crowdcore.cli import app
 from crowdcore.io.samples import samples
+from tests.cli.calling import call
 
 SAMPLE = next(sample.folder for sample in samples() if sample.id == "relevance")
 LABELS, GOLD = SAMPLE / "labels.csv", SAMPLE / "gold.csv"
@@ -19,8 +18,7 @@ LABELS, GOLD = SAMPLE / "labels.csv", SAMPLE / "gold.csv"
 
 def run(*params: str, more: tuple[str, ...] = ()) -> Any:
     given = [part for param in params for part in ("-p", param)]
-    arguments = ["run", str(LABELS), "--gold", str(GOLD), "--method", "ds", *given, *more]
-    done = CliRunner().invoke(app, arguments)
+    done = call("run", LABELS, "--gold", GOLD, "--method", "ds", *given, *more)
     assert done.exit_code == 0, done.output
     return done.stdout
 

@@ -1,62 +1,24 @@
+"""`crowdcore check`, `run` and `methods`."""
+
+from __future__ import annotations
+
 import csv
-import inspect
 import json
-import os
 import shlex
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 import crowdcore
-from crowdcore.cli import app
-from crowdcore.cli.frame import table
 from crowdcore.cli.run import parse_params
-from crowdcore.cli.simulate import simulate as simulate_command
 from crowdcore.data import DataError
 from crowdcore.io.samples import samples
 from crowdcore.method import Config
 from crowdcore.registry import get_method, methods
-from crowdcore.simulation import simulate
+from tests.cli.calling import call, rows
 
-ROOT = Path(crowdcore.__file__).parent.parent
 WIDE = next(sample.folder for sample in samples() if sample.id == "wide")
-
-
-def call(*arguments: str | Path) -> Any:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
-
-
-def spawn(*arguments: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Run the command as a shell would, with nobody looking at a terminal."""
-    command = [sys.executable, "-c", "from crowdcore.cli import main; main()"]
-    return subprocess.run(
-        [*command, *map(str, arguments)], capture_output=True, text=True, check=False, cwd=ROOT,
-        **options,
-    )  # fmt: skip
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-@pytest.fixture
-def labels(tmp_path: Path) -> Path:
-    """Six items by three workers: c is wrong on 5 and 6, and item 6 has a single label."""
-    path = tmp_path / "labels.csv"
-    answers = ["1 a x", "1 b x", "1 c x", "2 a y", "2 b y", "2 c y", "3 a x", "3 b x", "3 c x",
-               "4 a y", "4 b y", "4 c y", "5 a x", "5 b x", "5 c y", "6 c x"]  # fmt: skip
-    text = "\n".join(["item,worker,label", *(answer.replace(" ", ",") for answer in answers)])
-    path.write_text(text + "\n")
-    (tmp_path / "gold.csv").write_text("item,gold\n1,x\n2,y\n5,x\n6,y\n")
-    return path
 
 
 def test_the_version_is_told() -> None:
@@ -204,54 +166,6 @@ def test_a_proposed_fix_is_applied_when_asked_for() -> None:
     assert "No fix 'everything' is proposed" in unknown.stderr
 
 
-def test_simulate_writes_a_crowd_that_the_other_commands_read(tmp_path: Path) -> None:
-    out = tmp_path / "crowd"
-    wishes = ["--items", "60", "--workers", "12", "--classes", "3", "--copiers", "0.1"]
-    done = call("simulate", "--out", out, *wishes, "--seed", "5")
-    assert done.exit_code == 0, done.output
-    assert "300 labels of 60 items by 12 workers" in done.stdout
-    crowd = simulate(items=60, workers=12, classes=3, copiers=0.1, seed=5)
-    people = rows(out / "workers.csv")
-    assert tuple(row["character"] for row in people) == crowd.character
-    copier = crowd.character.index("copier")
-    assert people[copier]["copied_from"] == crowd.data.workers[crowd.copied_from[copier]]
-    files: list[str | Path] = ["--gold", out / "truth.csv", "--features", out / "features.npz"]
-    summary = json.loads(call("run", out / "labels.csv", "-m", "mv", *files, "--json").stdout)
-    assert summary["score"]["n"] == 60
-    truth = [row["truth"] for row in rows(out / "truth.csv")]
-    assert truth == [crowd.data.classes[code] for code in crowd.truth]
-
-
-def test_simulate_never_overwrites_labels_unasked(tmp_path: Path) -> None:
-    (tmp_path / "labels.csv").write_text("precious")
-    refused = call("simulate", "--out", tmp_path, "--items", "10")
-    assert refused.exit_code == 2
-    assert "already has labels.csv" in refused.stderr
-    assert (tmp_path / "labels.csv").read_text() == "precious"
-    assert call("simulate", "--out", tmp_path, "--items", "10", "--force").exit_code == 0
-    assert len(rows(tmp_path / "labels.csv")) == 50
-    assert call("simulate", "--out", tmp_path, "--features", "0", "--force").exit_code == 0
-    assert not (tmp_path / "features.npz").exists()
-
-
-def test_a_wish_that_cannot_be_met_leaves_old_files_alone(tmp_path: Path) -> None:
-    assert call("simulate", "--out", tmp_path, "--items", "10").exit_code == 0
-    done = call("simulate", "--out", tmp_path, "--workers", "2", "--force")
-    assert done.exit_code == 2
-    assert "5 labels an item need as many workers" in done.stderr
-    assert len(rows(tmp_path / "labels.csv")) == 50
-
-
-def test_the_command_simulates_by_the_same_defaults_as_the_function() -> None:
-    function = inspect.signature(simulate).parameters
-    command = inspect.signature(simulate_command).parameters
-    shared = set(function) - {"truth"}
-    assert shared == set(command) - {"out", "force"}
-    assert {name: command[name].default for name in shared} == {
-        name: function[name].default for name in shared
-    }
-
-
 class Everything(Config):
     count: int = 1
     rate: float | None = 0.5
@@ -338,98 +252,3 @@ def test_an_error_of_ours_is_not_blamed_on_the_input(
     monkeypatch.setattr(type(get_method("mv")), "fit", broken)
     done = call("run", labels, "-m", "mv")
     assert isinstance(done.exception, RuntimeError)
-
-
-def test_a_pipe_gets_the_answer_and_no_progress_bar(labels: Path) -> None:
-    done = spawn("run", labels, "-m", "ds")
-    assert done.returncode == 0
-    assert done.stderr == ""
-    assert "Dawid-Skene" in done.stdout
-    assert "\x1b" not in done.stdout
-    bad = spawn("run", labels.with_name("none.csv"), "-m", "ds")
-    assert (bad.returncode, bad.stdout) == (2, "")
-    assert bad.stderr.count("\n") == 1
-
-
-def test_ctrl_c_ends_quietly_with_130(tmp_path: Path) -> None:
-    crowd = tmp_path / "crowd"
-    call("simulate", "--out", crowd, "--items", "20000", "--features", "0")
-    # Shells start background jobs with Ctrl-C ignored, and children inherit that.
-    begin = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-    begin += "import crowdcore.run as r, sys; tell = r.Run.loop\n"
-    begin += "def loop(*a):\n sys.stdout.write('go'); sys.stdout.flush(); return tell(*a)\n"
-    begin += "r.Run.loop = loop\nfrom crowdcore.cli import main; main()"
-    arguments = [
-        "run",
-        str(crowd / "labels.csv"),
-        "-m",
-        "ds",
-        "-p",
-        "max_iter=10000",
-        "-p",
-        "tol=0",
-    ]
-    with subprocess.Popen(
-        [sys.executable, "-c", begin, *arguments],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT,
-    ) as process:  # fmt: skip
-        assert process.stdout is not None
-        assert process.stdout.read(2) == b"go"
-        time.sleep(0.2)
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert errors == b""
-
-
-@pytest.mark.skipif(os.name == "nt", reason="there is no pseudo-terminal on Windows")
-def test_a_terminal_shows_progress() -> None:
-    import pty
-
-    code = (
-        "from crowdcore.cli.frame import progress; from crowdcore.run import Progress\n"
-        "with progress() as watch:\n"
-        "    watch(Progress(stage='EM', step=3, total=7, speed=1.0, metrics={'loglik': -1.25}))\n"
-    )
-    ours, theirs = pty.openpty()
-    terminal = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
-    subprocess.run([sys.executable, "-c", code], stderr=theirs, check=True, cwd=ROOT, env=terminal)
-    os.close(theirs)
-    seen = os.read(ours, 1 << 16)
-    os.close(ours)
-    assert b"EM" in seen
-    assert b"3/7" in seen
-    assert b"loglik -1.25" in seen
-
-
-def test_help_is_quick_because_nothing_heavy_is_imported() -> None:
-    code = (
-        "import sys; from crowdcore.cli import app\n"
-        "heavy = {'numpy', 'pandas', 'torch', 'pyarrow', 'streamlit', 'pydantic'}\n"
-        "sys.stdout.write(' '.join(sorted(heavy & set(sys.modules))))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
-    )
-    assert done.stdout == ""
-
-
-def test_the_dashboard_is_started_with_what_was_asked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import dashboard.launch
-
-    calls: list[dict[str, Any]] = []
-    monkeypatch.setattr(dashboard.launch, "main", lambda **options: calls.append(options))
-    wishes = ["--port", "8600", "--host", "0.0.0.0", "--no-browser", "--workspace", str(tmp_path)]
-    assert call("dashboard", *wishes).exit_code == 0
-    assert call("dashboard").exit_code == 0
-    asked = {"port": 8600, "workspace": tmp_path, "host": "0.0.0.0", "browser": False}
-    usual = {"port": None, "workspace": None, "host": "127.0.0.1", "browser": True}
-    assert calls == [asked, usual]
-
-
-def test_tables_line_up() -> None:
-    assert table(["a", "bb"], [["long", "1"], ["x", "22"]]) == (
-        "a     bb\n----  --\nlong   1\nx     22"
-    )
