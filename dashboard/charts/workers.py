@@ -43,7 +43,7 @@ _SVG_POINTS = 1_500
 _PIXELS_FEW, _PIXELS_MANY = 280, 400
 _FEW = 6
 _SIGNS_ACROSS = 26  # that fit side by side under a matrix that shares its line
-_STRONG = 0.55
+_STRONG: dict[Theme, float] = {"light": 0.55, "dark": 0.65}  # where the ink has to change
 
 
 def sampled_workers(frame: pd.DataFrame, keep: str | None = None) -> pd.DataFrame:
@@ -267,11 +267,12 @@ def _texts(
 ) -> list[go.Scatter]:
     """Write the cells' numbers, in the ink that can be read on their blue."""
     traces = []
-    strong = shares > _STRONG
+    narrow = len(shares) > _FEW
+    strong = shares > _STRONG[theme]
     for mask, colour in ((~strong, ink(theme)), (strong, paper(theme))):
         row, column = np.nonzero(mask)
         found = shares[mask] if numbers is None else numbers[mask]
-        written = [_cell_text(value, numbers is not None) for value in found]
+        written = [_cell_text(value, numbers is not None, narrow) for value in found]
         same = {"textfont": {"color": colour}}  # a click elsewhere must not fade them
         traces.append(
             go.Scatter(
@@ -279,7 +280,7 @@ def _texts(
                 y=row,
                 text=written,
                 mode="text",
-                textfont={"color": colour, "size": 12},
+                textfont={"color": colour, "size": 10 if narrow else 12},
                 selected=same,
                 unselected=same,
                 hoverinfo="skip",
@@ -288,10 +289,12 @@ def _texts(
     return traces
 
 
-def _cell_text(value: float, is_count: bool) -> str:
+def _cell_text(value: float, is_count: bool, narrow: bool) -> str:
     if is_count:
         return f"{value:,.0f}"
-    return "" if value < 0.005 else f"{value:.2f}"  # noqa: PLR2004  (would read 0.00)
+    if value < 0.005:  # noqa: PLR2004  (would read 0.00)
+        return ""
+    return f"{value:.2f}".removeprefix("0" if narrow else "")
 
 
 def _plot_pixels(n_classes: int) -> int:

@@ -193,6 +193,15 @@ def test_a_large_matrix_has_no_text_and_puts_the_most_confused_first() -> None:
     assert list(matrix_order(np.eye(MOST_TEXTS), np.eye(MOST_TEXTS, dtype=int))) == list(range(12))
 
 
+def test_many_narrow_cells_leave_out_the_leading_zero() -> None:
+    confusion = np.full((10, 10), 0.04) + 0.6 * np.eye(10)
+    counts, names = np.ones((10, 10), int), [str(i) for i in range(10)]
+    figure = confusion_heatmap(confusion, counts, names, show_counts=False, theme="light")
+    _, weak, strong, _ = figure.data
+    assert set(weak.text) == {".04"}
+    assert set(strong.text) == {".64"}
+
+
 def test_names_that_look_like_numbers_or_each_other_keep_their_own_cells() -> None:
     names = ["1", "10", "x" * 60 + "a", "x" * 60 + "b"]
     figure = confusion_heatmap(
