@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -170,22 +170,35 @@ class CrowdData:
     @cached_property
     def labels_per_item(self) -> NDArray[np.int64]:
         """The number of labels of each item."""
-        return _counted(self.item, self.n_items)
+        return self._counted(self.n_items, lambda part: self.item[part])
 
     @cached_property
     def labels_per_worker(self) -> NDArray[np.int64]:
         """The number of labels of each worker."""
-        return _counted(self.worker, self.n_workers)
+        return self._counted(self.n_workers, lambda part: self.worker[part])
 
     @cached_property
     def votes(self) -> NDArray[np.int64]:
         """How often each item [N] got each class [K]."""
         if self.kind == "ratings":
             raise DataError("Ratings have no classes to count")
-        cell = self.item * np.int64(self.n_classes)
-        cell += self.label
-        counts = np.bincount(cell, minlength=self.n_items * self.n_classes)
+        counts = self._counted(
+            self.n_items * self.n_classes,
+            lambda part: self.item[part] * np.intp(self.n_classes) + self.label[part],
+        )
         return counts.reshape(self.n_items, self.n_classes)
+
+    def _counted(
+        self, size: int, codes: Callable[[slice], NDArray[np.integer]]
+    ) -> NDArray[np.int64]:
+        """How often each of so many codes occurs, which are asked for some labels at a time.
+
+        Numpy needs 64-bit copies of what it counts, and a large one costs more than the counting.
+        """
+        total = np.zeros(size, np.int64)
+        for at in range(0, self.n_labels, COUNTED_AT_ONCE):
+            np.add.at(total, codes(slice(at, at + COUNTED_AT_ONCE)).astype(np.intp, copy=False), 1)
+        return total
 
     @cached_property
     def fingerprint(self) -> str:
@@ -239,18 +252,6 @@ def natural_order(names: set[str] | Sequence[str]) -> tuple[str, ...]:
 
 def _codes_of(names: Any) -> dict[str, int]:
     return {name: index for index, name in enumerate(dict.fromkeys(names))}
-
-
-def _counted(codes: Codes, size: int) -> NDArray[np.int64]:
-    """How often each of so many codes occurs.
-
-    Some at a time: numpy needs 64-bit copies of what it counts, and a large one costs more than
-    the counting.
-    """
-    total = np.zeros(size, np.int64)
-    for at in range(0, len(codes), COUNTED_AT_ONCE):
-        np.add.at(total, codes[at : at + COUNTED_AT_ONCE].astype(np.intp), 1)
-    return total
 
 
 def _whole_numbers(name: str, values: NDArray[Any]) -> Codes:
