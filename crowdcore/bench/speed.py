@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crowdcore.bench import measure
-from crowdcore.bench.peers import PEERS, Peer
+from crowdcore.bench.peers import PEERS
 from crowdcore.data import DataError
 from crowdcore.registry import get_method
 
@@ -61,10 +61,19 @@ class Row:
 
     method: str
     n_labels: int
+    n_workers: int
     ours: Cost | None = None
     peer: str = ""
     theirs: Cost | None = None
+    fewest: Cost | None = None  # on the fewest labels of the run
     reason: str = ""
+
+    @property
+    def growth(self) -> float | None:
+        """How many times the CPU seconds on the fewest labels of the run."""
+        if self.ours is None or self.fewest is None:
+            return None
+        return self.ours.cpu_seconds / self.fewest.cpu_seconds
 
     @property
     def ratio(self) -> float | None:
@@ -78,11 +87,13 @@ class Row:
         return {
             "method": self.method,
             "labels": self.n_labels,
+            "workers": self.n_workers,
             "ours": None if self.ours is None else vars(self.ours),
             "labels_a_second": self.ours and self.n_labels / self.ours.seconds,
             "peer": self.peer,
             "theirs": None if self.theirs is None else vars(self.theirs),
             "times_faster": self.ratio,
+            "times_the_fewest": self.growth,
             "reason": self.reason,
         }
 
@@ -90,7 +101,7 @@ class Row:
 def compare(
     names: Sequence[str],
     *,
-    n_labels: int,
+    sizes: Sequence[int],
     n_classes: int,
     n_workers: int | None = None,
     steps: int,
@@ -99,22 +110,26 @@ def compare(
     seed: int = 0,
     told: Callable[[str], None] = lambda _: None,
 ) -> list[Row]:
-    """Measure methods, or alpha, on one simulated crowd.
+    """Measure methods, or alpha, on a simulated crowd of each size, given in labels.
 
     `peers` is the Python that has the peers.
     """
     with tempfile.TemporaryDirectory(prefix="crowdcore-bench-") as folder:
-        codes = Path(folder) / "codes.npz"
-        data = crowd(n_labels, n_classes, seed, n_workers).data
-        np.savez(codes, item=data.item, worker=data.worker, label=data.label)
+        crowds = []
+        for n_labels in sorted(set(sizes)):
+            data = crowd(n_labels, n_classes, seed, n_workers).data
+            codes = Path(folder) / f"{n_labels}.npz"
+            np.savez(codes, item=data.item, worker=data.worker, label=data.label)
+            crowds.append(Crowd(n_labels=n_labels, n_workers=data.n_workers, codes=codes))
+            del data
         rows = []
         for name in names:
-            peer = PEERS.get(name) if peers is not None else None
-            try:
-                row = _measure(name, peer, peers, codes, steps=steps, repeats=repeats, told=told)
-                rows.append(Row(method=name, n_labels=n_labels, **row))
-            except DataError as error:
-                rows.append(Row(method=name, n_labels=n_labels, reason=str(error)))
+            trials = [Trial(name, one, steps, peers, told) for one in crowds]
+            for _ in range(repeats):  # everything in turn, so that a busy minute hits all
+                for trial in trials:
+                    trial.measure()
+            fewest = trials[0].cost
+            rows += [trial.row(fewest if len(trials) > 1 else None) for trial in trials]
         return rows
 
 
@@ -129,39 +144,72 @@ def settings(name: str, steps: int) -> dict[str, Any]:
     return params
 
 
-def _measure(
-    name: str,
-    peer: Peer | None,
-    python: Path | None,
-    codes: Path,
-    *,
-    steps: int,
-    repeats: int,
-    told: Callable[[str], None],
-) -> dict[str, Any]:
-    """Repeat ours and theirs in turn, so that a busy minute hits both."""
-    params = settings(name, steps)
-    ours: list[dict[str, float]] = []
-    theirs: list[dict[str, float]] = []
-    reason = ""
-    for _ in range(repeats):
-        job: dict[str, Any] = {"codes": str(codes), "method": name, "params": params}
-        ours.append(_spawn(sys.executable, job, name))
-        told(name)
-        if peer is None or python is None:
-            continue
-        # The peer makes as many steps as ours did, so that equal work is compared.
-        limits = peer.settings(int(ours[0]["steps"]) or steps)
-        job = {"codes": str(codes), "peer": peer.name, "params": limits}
+@dataclass(frozen=True, kw_only=True)
+class Crowd:
+    """A simulated crowd, and the file of its codes."""
+
+    n_labels: int
+    n_workers: int
+    codes: Path
+
+
+class Trial:
+    """A method on a crowd, and its peer: measured as often as asked, ours and theirs in turn."""
+
+    def __init__(
+        self,
+        name: str,
+        on: Crowd,
+        steps: int,
+        python: Path | None,
+        told: Callable[[str], None],
+    ) -> None:
+        self.name, self.on, self.steps, self.told = name, on, steps, told
+        self.python, self.peer = python, PEERS.get(name) if python is not None else None
+        self.ours: list[dict[str, float]] = []
+        self.theirs: list[dict[str, float]] = []
+        self.reason, self.failed = "", False
+
+    @property
+    def cost(self) -> Cost | None:
+        """What ours takes; None where it failed."""
+        return None if self.failed else Cost.of(self.ours)
+
+    def measure(self) -> None:
+        """Measure once; what failed is not tried again."""
+        job: dict[str, Any] = {"codes": str(self.on.codes), "method": self.name}
         try:
-            theirs.append(_spawn(str(python), job, peer.name))
+            if not self.failed:
+                job["params"] = settings(self.name, self.steps)
+                self.ours.append(_spawn(sys.executable, job, self.name))
         except DataError as error:
-            reason, peer = str(error), None
-        told(f"the peer of {name}")
-    found: dict[str, Any] = {"ours": Cost.of(ours), "reason": reason}
-    if theirs and peer is not None:
-        found |= {"peer": peer.name, "theirs": Cost.of(theirs)}
-    return found
+            self.reason, self.failed = str(error), True
+        self.told(self.name)
+        if self.python is None:
+            return
+        try:
+            if self.peer is not None and not self.failed:
+                # The peer makes as many steps as ours did, so that equal work is compared.
+                limits = self.peer.settings(int(self.ours[0]["steps"]) or self.steps)
+                job = {"codes": str(self.on.codes), "peer": self.peer.name, "params": limits}
+                self.theirs.append(_spawn(str(self.python), job, self.peer.name))
+        except DataError as error:
+            self.reason, self.peer = str(error), None
+        self.told(f"the peer of {self.name}")
+
+    def row(self, fewest: Cost | None) -> Row:
+        """The medians, beside those on the `fewest` labels where there are several crowds."""
+        theirs = Cost.of(self.theirs) if self.theirs and self.peer is not None else None
+        return Row(
+            method=self.name,
+            n_labels=self.on.n_labels,
+            n_workers=self.on.n_workers,
+            ours=self.cost,
+            peer=self.peer.name if theirs is not None and self.peer is not None else "",
+            theirs=theirs,
+            fewest=fewest,
+            reason=self.reason,
+        )
 
 
 def _spawn(python: str, job: dict[str, Any], name: str) -> dict[str, float]:
@@ -178,18 +226,15 @@ def _spawn(python: str, job: dict[str, Any], name: str) -> dict[str, float]:
     return outcome
 
 
-def workers_for(n_labels: int) -> int:
-    """How many workers give so many labels, unless somebody says."""
-    return max(20, n_labels // LABELS_PER_WORKER)
-
-
 def crowd(n_labels: int, n_classes: int, seed: int, n_workers: int | None = None) -> Simulation:
     """Simulate the crowd that everything is measured on."""
     from crowdcore.simulation import simulate
 
+    if n_workers is None:
+        n_workers = max(20, n_labels // LABELS_PER_WORKER)
     return simulate(
         items=max(1, n_labels // LABELS_PER_ITEM),
-        workers=workers_for(n_labels) if n_workers is None else n_workers,
+        workers=n_workers,
         classes=n_classes,
         labels_per_item=LABELS_PER_ITEM,
         features=0,

@@ -142,7 +142,10 @@ def _accuracy_notes(cells: "list[Cell]", datasets: "list[DataSet]") -> list[str]
 @bench.command("speed")
 def speed(
     *,
-    labels: Annotated[float, typer.Option(min=100, help="Labels, for example 1e6.")] = 1e6,
+    labels: Annotated[
+        list[float] | None,
+        typer.Option(min=100, help="Labels, 1e6 if unset; give more to see how costs grow."),
+    ] = None,
     classes: Annotated[int, typer.Option(min=2, help="Classes.")] = 5,
     workers: Annotated[
         int | None, typer.Option(min=1, help="Workers; one for every 1,000 labels if unset.")
@@ -163,17 +166,18 @@ def speed(
 ) -> None:
     """Time methods on simulated labels, on one thread, and watch the memory that they add."""
     from crowdcore.bench.peers import default_folder, python_of
-    from crowdcore.bench.speed import compare, settings, workers_for
+    from crowdcore.bench.speed import compare, settings
 
     chosen = list(dict.fromkeys(name.strip() for name in methods.split(",") if name.strip()))
     for name in chosen:
         settings(name, steps)  # a wrong name is told before anything is measured
     python = python_of(peers_in or default_folder()) if peers or peers_in else None
-    workers = workers_for(round(labels)) if workers is None else workers
-    with counter(len(chosen) * repeats * (1 if python is None else 2), "Measuring") as told:
+    sizes = sorted({round(size) for size in labels or [MILLION]})
+    n_fits = len(sizes) * len(chosen) * repeats * (1 if python is None else 2)
+    with counter(n_fits, "Measuring") as told:
         rows = compare(
             chosen,
-            n_labels=round(labels),
+            sizes=sizes,
             n_classes=classes,
             n_workers=workers,
             steps=steps,
@@ -182,25 +186,27 @@ def speed(
             told=told,
         )
     typer.echo(_speed_table(rows, with_peers=python is not None))
-    typer.echo(paragraphs(["", *_speed_notes(rows, round(labels), workers, classes)]))
+    typer.echo(paragraphs(["", *_speed_notes(rows, classes)]))
     if json_file is not None:
         write_json([row.to_json() for row in rows], json_file)
 
 
 def _speed_table(rows: "list[Row]", *, with_peers: bool) -> str:
-    header = ["method", "steps", "seconds", "CPU s", "labels/s", "memory"]
+    grows = any(row.fewest is not None for row in rows)
+    header = ["method", "labels", "steps", "seconds", "CPU s", "labels/s", "memory"]
+    header += ["times the fewest"] * grows
     if with_peers:
         header += ["peer", "steps", "seconds", "CPU s", "memory", "times faster"]
     lines = []
     for row in rows:
         ours, theirs = row.ours, row.theirs
-        line = [row.method, *["-"] * (len(header) - 1)]
+        line = [row.method, f"{row.n_labels:,}"]
         if ours is not None:
-            rate = f"{row.n_labels / ours.seconds:,.0f}"
-            line[1:6] = [*_times(ours), rate, _megabytes(ours.bytes)]
-        if with_peers and theirs is not None and row.ratio is not None:
-            line[6:] = [row.peer, *_times(theirs), _megabytes(theirs.bytes), f"{row.ratio:.1f}"]
-        lines.append(line)
+            line += [*_times(ours), f"{row.n_labels / ours.seconds:,.0f}", _megabytes(ours.bytes)]
+            line += [f"{row.growth:.1f}" if row.growth is not None else "-"] * grows
+        if theirs is not None and row.ratio is not None:
+            line += [row.peer, *_times(theirs), _megabytes(theirs.bytes), f"{row.ratio:.1f}"]
+        lines.append(line + ["-"] * (len(header) - len(line)))
     return table(header, lines)
 
 
@@ -212,17 +218,19 @@ def _megabytes(size: float) -> str:
     return f"{size / MILLION:,.0f} MB"
 
 
-def _speed_notes(rows: "list[Row]", labels: int, workers: int, classes: int) -> list[str]:
+def _speed_notes(rows: "list[Row]", classes: int) -> list[str]:
     from crowdcore.bench.peers import PEERS
     from crowdcore.bench.speed import HOW, LABELS_PER_ITEM
 
+    crowds = {row.n_labels: row.n_workers for row in rows}
+    of_whom = " and ".join(f"{size:,} of {workers:,}" for size, workers in crowds.items())
     notes = [
-        f"{labels:,} simulated labels, {LABELS_PER_ITEM} an item, {classes} classes, "
-        f"{workers:,} workers whose activity follows a power law. {HOW}"
+        f"Simulated labels ({of_whom} workers, whose activity follows a power law), "
+        f"{LABELS_PER_ITEM} an item, {classes} classes. {HOW}"
     ]
-    notes += [PEERS[row.method].note for row in rows if row.theirs and PEERS[row.method].note]
+    notes += dict.fromkeys(PEERS[row.method].note for row in rows if row.theirs)
     notes += [f"{row.method}: {row.reason}" for row in rows if row.reason]
-    return notes
+    return [note for note in notes if note]
 
 
 @bench.command("warm")

@@ -26,7 +26,7 @@ def test_each_row_has_the_steps_the_time_and_the_memory(tmp_path: Path) -> None:
     assert row["labels_a_second"] == pytest.approx(10_000 / row["ours"]["seconds"])
     assert row["theirs"] is row["times_faster"] is None
     assert done.stdout.splitlines()[0].split() == [
-        "method", "steps", "seconds", "CPU", "s", "labels/s", "memory",
+        "method", "labels", "steps", "seconds", "CPU", "s", "labels/s", "memory",
     ]  # fmt: skip
 
 
@@ -54,8 +54,34 @@ def test_the_cost_is_the_median_and_the_ratio_is_theirs_over_ours() -> None:
     ours = speed.Cost.of(outcomes)
     assert ours.seconds == 2.0
     theirs = speed.Cost(seconds=50.0, cpu_seconds=50.0, bytes=1.0, steps=3)
-    assert speed.Row(method="ds", n_labels=10, ours=ours, theirs=theirs).ratio == 50.0
-    assert speed.Row(method="ds", n_labels=10, ours=ours).ratio is None
+    row = speed.Row(method="ds", n_labels=10, n_workers=2, ours=ours, theirs=theirs, fewest=ours)
+    assert (row.ratio, row.growth) == (50.0, 1.0)
+    alone = speed.Row(method="ds", n_labels=10, n_workers=2, ours=ours)
+    assert alone.ratio is alone.growth is None
+
+
+def test_sizes_are_measured_in_turn_and_held_against_the_smallest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order: list[int] = []
+
+    def spawn(_: str, job: dict[str, Any], __: str) -> dict[str, float]:
+        n_labels = len(np.load(job["codes"])["label"])
+        order.append(n_labels)
+        return {"seconds": n_labels, "cpu_seconds": n_labels / 2, "bytes": 0.0, "steps": 3}
+
+    monkeypatch.setattr(speed, "_spawn", spawn)
+    out = tmp_path / "speed.json"
+    arguments = ["--labels", "4000", "--labels", "1000", "--workers", "9", "--methods", "ds"]
+    arguments += ["--repeats", "2", "--json", str(out)]
+    done = CliRunner().invoke(app, ["bench", "speed", *arguments])
+    assert done.exit_code == 0, done.output
+    assert order == [1000, 4000, 1000, 4000]
+    rows = json.loads(out.read_text())
+    assert [(row["labels"], row["workers"]) for row in rows] == [(1000, 9), (4000, 9)]
+    assert [row["times_the_fewest"] for row in rows] == [1.0, 4.0]
+    assert "times the fewest" in done.stdout
+    assert "1,000 of 9 and 4,000 of 9 workers" in " ".join(done.stdout.split())
 
 
 def test_a_peer_makes_as_many_steps_as_ours_did(
@@ -69,7 +95,7 @@ def test_a_peer_makes_as_many_steps_as_ours_did(
 
     monkeypatch.setattr(speed, "_spawn", spawn)
     python = tmp_path / "python"
-    rows = speed.compare(["ds"], n_labels=500, n_classes=3, steps=20, repeats=2, peers=python)
+    rows = speed.compare(["ds"], sizes=[500], n_classes=3, steps=20, repeats=2, peers=python)
     assert [command for command, _ in jobs] == [sys.executable, str(python)] * 2  # in turn
     assert jobs[0][1]["params"] == {"max_iter": 20, "tol": 0.0}
     assert jobs[1][1]["peer"] == "DawidSkene"
@@ -78,7 +104,7 @@ def test_a_peer_makes_as_many_steps_as_ours_did(
 
 
 def test_alpha_is_measured_as_methods_are() -> None:
-    (row,) = speed.compare(["alpha"], n_labels=5000, n_classes=3, steps=20, repeats=1)
+    (row,) = speed.compare(["alpha"], sizes=[5000], n_classes=3, steps=20, repeats=1)
     assert row.ours is not None, row.reason
     assert row.ours.steps == 0
     assert row.ours.seconds > 0
@@ -91,7 +117,7 @@ def test_the_crowd_has_as_many_workers_as_are_wished_for() -> None:
     arguments = ["--labels", "1000", "--workers", "7", "--methods", "mv", "--repeats", "1"]
     done = CliRunner().invoke(app, ["bench", "speed", *arguments])
     assert done.exit_code == 0, done.output
-    assert "7 workers" in done.stdout
+    assert "1,000 of 7 workers" in done.stdout
     done = CliRunner().invoke(app, ["bench", "speed", "--workers", "3"])  # of five labels an item
     assert done.exit_code == 2
 
@@ -105,7 +131,7 @@ def test_a_wrong_name_is_told_before_anything_is_measured() -> None:
 def test_a_fit_that_fails_is_a_reason_in_its_row(monkeypatch: pytest.MonkeyPatch) -> None:
     failed = subprocess.CompletedProcess([], 1, stdout="", stderr="Traceback\nMemoryError: oh")
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: failed)
-    rows = speed.compare(["mv"], n_labels=500, n_classes=3, steps=2, repeats=1)
+    rows = speed.compare(["mv"], sizes=[500], n_classes=3, steps=2, repeats=1)
     assert rows[0].ours is None
     assert rows[0].reason == "mv could not be measured: MemoryError: oh."
 
