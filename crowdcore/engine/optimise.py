@@ -1,4 +1,4 @@
-"""Minimise a smooth function of very many numbers: by L-BFGS, or down the gradient."""
+"""Minimise a smooth function of very many numbers: by L-BFGS, by CG, or down the gradient."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import torch
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from torch import Tensor
 
 ENOUGH = 1e-4
@@ -59,6 +61,24 @@ def descend(
         value = torch.where(taken, trial_value, value)
         slope = torch.where(taken, trial_slope, slope)
     return point, value
+
+
+def conjugate(
+    function: Function, point: Tensor, *, steps: int, flat: float
+) -> tuple[Tensor, Tensor]:
+    """Return the point [P] that scipy's conjugate gradients reach, and its value.
+
+    They stop after so many steps, or where no slope is steeper than `flat`.
+    """
+    from scipy.optimize import minimize
+
+    def both(at: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        value, slope = function(torch.from_numpy(at.copy()).to(point))
+        return float(value), slope.double().cpu().numpy()
+
+    start = point.double().cpu().numpy()
+    found = minimize(both, start, jac=True, method="CG", tol=flat, options={"maxiter": steps})
+    return torch.from_numpy(found.x).to(point), torch.tensor(found.fun, device=point.device)
 
 
 def slide(function: Function, point: Tensor, *, steps: int, rate: float) -> tuple[Tensor, Tensor]:

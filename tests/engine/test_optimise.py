@@ -5,10 +5,11 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import pytest
 import torch
 from torch import Tensor
 
-from crowdcore.engine.optimise import descend, slide
+from crowdcore.engine.optimise import conjugate, descend, slide
 
 
 def rosenbrock(point: Tensor) -> tuple[Tensor, Tensor]:
@@ -57,3 +58,18 @@ def test_plain_steps_follow_the_gradient_and_tell_the_value_where_they_end() -> 
     point, value = slide(lambda at: (at @ at / 2, at), start, steps=3, rate=0.5)
     np.testing.assert_allclose(point, start / 8)
     assert float(value) == float(point @ point / 2)
+
+
+def test_conjugate_gradients_stop_where_it_is_flat_or_after_so_many_steps() -> None:
+    scales = torch.tensor([1.0, 10.0, 100.0]).double()
+
+    def bowl(point: Tensor) -> tuple[Tensor, Tensor]:
+        return 0.5 * (scales * point * point).sum(), scales * point
+
+    start = torch.ones(3).double()
+    point, value = conjugate(bowl, start, steps=25, flat=0.01)
+    assert float((scales * point).abs().max()) <= 0.01
+    assert float(value) == pytest.approx(float(bowl(point)[0]))
+    early, _ = conjugate(bowl, start, steps=1, flat=0.01)
+    assert 0.01 < float((scales * early).abs().max()) < 100
+    assert torch.equal(start, torch.ones(3).double())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 import torch
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.special import digamma, expit
+from scipy.special import digamma, expit, log_expit, softmax
 
 from crowdcore.data import CrowdData, Floats
 from crowdcore.engine import difficulty, restarts
@@ -21,16 +22,18 @@ from crowdcore.run import Run
 from tests.crowds import draw, golden_crowd
 
 
-def expected_likelihood(data: CrowdData, posterior: Floats) -> Callable[[Floats], float]:
-    """Minus GLAD's goal, with the fixed prior, written label by label."""
+def expected_likelihood(
+    data: CrowdData, posterior: Floats, hold: float = 1.0
+) -> Callable[[Floats], float]:
+    """Minus GLAD's goal, with a fixed prior of some strength, written label by label."""
     right = posterior[data.item, data.label]
 
     def value(point: Floats) -> float:
         ability, easiness = point[: data.n_workers], point[data.n_workers :]
-        correct = expit(ability[data.worker] * np.exp(easiness[data.item]))
-        others = max(1, data.n_classes - 1)
-        terms = right * np.log(correct) + (1 - right) * np.log((1 - correct) / others)
-        return float(-terms.sum() + 0.5 * ((point - 1) ** 2).sum())
+        odds = ability[data.worker] * np.exp(easiness[data.item])
+        others = np.log(max(1, data.n_classes - 1))
+        terms = right * log_expit(odds) + (1 - right) * (log_expit(-odds) - others)
+        return float(-terms.sum() + 0.5 * hold * ((point - 1) ** 2).sum())
 
     return value
 
@@ -63,6 +66,38 @@ def test_one_m_step_of_glad_reaches_the_optimum_that_scipy_finds() -> None:
     np.testing.assert_allclose(
         -np.log(first.item_scores["difficulty"]), found.x[data.n_workers :], atol=5e-3
     )
+
+
+def test_without_a_prior_glad_goes_the_way_of_the_benchmarks_code() -> None:
+    """Nothing holds the numbers, so that even the optimiser has to be the same."""
+    data = golden_crowd()
+    others = max(1, data.n_classes - 1)
+    point = np.ones(data.n_workers + data.n_items)
+
+    def believe(point: Floats) -> Floats:
+        ability, easiness = np.split(point, [data.n_workers])
+        odds = ability[data.worker] * np.exp(easiness[data.item]) + np.log(others)
+        scores = np.zeros((data.n_items, data.n_classes))
+        np.add.at(scores, (data.item, data.label), odds)
+        return np.asarray(softmax(scores, 1))
+
+    def slope(point: Floats, posterior: Floats) -> Floats:
+        ability, easiness = np.split(point, [data.n_workers])
+        easy = np.exp(easiness[data.item])
+        missed = expit(ability[data.worker] * easy) - posterior[data.item, data.label]
+        by_worker = np.bincount(data.worker, missed * easy, data.n_workers)
+        by_item = np.bincount(data.item, missed * easy * ability[data.worker], data.n_items)
+        return np.concatenate([by_worker, by_item])
+
+    for _ in range(3):
+        posterior = believe(point)
+        goal = expected_likelihood(data, posterior, hold=0.0)
+        gradient = partial(slope, posterior=posterior)
+        found = minimize(goal, point, (), "CG", gradient, tol=0.01, options={"maxiter": 5})
+        point = found.x
+    ours = fit(data, "glad", prior="moving", m_steps=5, max_iter=3, tol=0)
+    np.testing.assert_allclose(ours.posterior, believe(point), atol=1e-7)
+    np.testing.assert_allclose(ours.worker_scores["ability"], point[: data.n_workers], atol=1e-7)
 
 
 def test_without_a_prior_abilities_run_further_apart() -> None:

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from crowdcore.run import Run
 
 
+FLAT = 0.01
+"""The slope at which the M step of the benchmarks' code ends."""
+
+
 class GladConfig(GoldConfig):
     """Settings of GLAD."""
 
@@ -35,7 +39,7 @@ class GladConfig(GoldConfig):
         ge=0,
         le=1,
         description="Learning rate of the M step, if it is to go down the gradient in plain "
-        "steps. 0 lets L-BFGS choose the steps.",
+        "steps. 0 leaves the steps to L-BFGS, or without a prior to conjugate gradients.",
     )
     tol: float = Field(
         1e-5, ge=0, le=1, description="Stop when the M step's goal changes by a smaller share."
@@ -68,6 +72,9 @@ def glad(labels: Labels, cfg: GladConfig, run: Run) -> Estimate:
         goal = difficulty.Goal(cells, cell, 1.0 if cfg.prior == "fixed" else 0.0)
         if cfg.rate > 0:
             point, value = optimise.slide(goal, point, steps=cfg.m_steps, rate=cfg.rate)
+        elif cfg.prior == "moving":
+            # Nothing holds the numbers, so where they stop is the optimiser's choice: that code's.
+            point, value = optimise.conjugate(goal, point, steps=cfg.m_steps, flat=FLAT)
         else:
             curvature = goal.curvature(point)
             point, value = optimise.descend(goal, point, steps=cfg.m_steps, curvature=curvature)
