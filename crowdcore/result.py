@@ -221,7 +221,7 @@ class Result:
         return Beliefs(items=data.items, classes=data.classes, posterior=self.posterior)
 
     def truths(self) -> pd.DataFrame:
-        """One row an item: truth, confidence, number of labels, whether tied, and `p:` columns."""
+        """One row an item: truth, confidence, labels, tie, the method's scores, `p:` columns."""
         from crowdcore.io.tables import truths_table
 
         return truths_table(self)

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 
 def truths_table(result: Result) -> pd.DataFrame:
-    """One row an item: truth ("" where undecided), confidence, labels, tie, and `p:` columns."""
+    """One row an item: truth ("" where undecided), confidence, labels, tie, and `p:` columns.
+
+    The method's own scores of the items, such as their difficulty, stand before the latter.
+    """
     import pandas as pd
 
     data = result.data
@@ -27,6 +30,7 @@ def truths_table(result: Result) -> pd.DataFrame:
             "confidence": result.confidence,
             "n_labels": data.labels_per_item,
             "tied": result.tied,
+            **result.item_scores,
         }
     )
     columns = [f"p:{name}" for name in data.classes]

@@ -29,7 +29,8 @@ MOST_BYTES = 50_000_000
 """A file above this is written to disk and streamed from there, not held in memory."""
 
 WHAT = {
-    "Truths": "One row an item: truth, confidence, number of labels, whether tied.",
+    "Truths": "One row an item: truth, confidence, number of labels, whether tied, and what else "
+    "the method tells of an item, such as its difficulty.",
     "Workers": "One row a worker: accuracy with its interval, scores, verdict and evidence.",
     "Cleaned labels": "One row a label that took part in the run, beside the truth of its item.",
 }

@@ -63,6 +63,12 @@ def test_truths_have_one_row_an_item() -> None:
     assert table["p:b"].tolist() == [0.5, 0.75]
 
 
+def test_what_a_method_tells_of_items_stands_beside_their_truths() -> None:
+    table = truths_table(result(item_scores={"difficulty": np.array([0.2, 3.0])}))
+    assert table.columns.tolist()[-3:] == ["difficulty", "p:a", "p:b"]
+    assert table["difficulty"].tolist() == [0.2, 3.0]
+
+
 def test_a_result_gives_its_truths() -> None:
     assert result().truths().equals(truths_table(result()))
 
