@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from crowdcore.artefacts.completion import Completion
-    from crowdcore.data import CrowdData, Floats
+    from crowdcore.data import CrowdData
+    from crowdcore.result import Beliefs
 
 MOST_LISTED = 40_000_000
 """Most labels that are listed for a method that cannot count them: about 5 GB in all."""
@@ -38,7 +39,7 @@ class CompletedLabels(Labels):
         device: torch.device,
         *,
         use_gold: bool = False,
-        start: Floats | None = None,
+        start: Beliefs | None = None,
     ) -> None:
         # Not the parent's: `data`, the list of all labels, is made only when somebody asks.
         observed = completion.data

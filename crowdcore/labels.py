@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch import Tensor
 
-    from crowdcore.data import Codes, CrowdData, Floats
+    from crowdcore.data import Codes, CrowdData
+    from crowdcore.result import Beliefs
 
 DOUBLE_BELOW = 200_000
 """Below this many labels float64 costs nothing that a person notices; above, float32 pays."""
@@ -57,7 +58,7 @@ class Labels:
         device: torch.device,
         *,
         use_gold: bool = False,
-        start: Floats | None = None,
+        start: Beliefs | None = None,
     ) -> None:
         self.data = data
         self.device = device
@@ -245,12 +246,28 @@ class Labels:
         """The posterior [N, K] of an earlier result to start from, if there is one."""
         if self._start is None:
             return None
-        return self.clamp(self.tensor(self._start, self.dtype), other=0.0)
+        return self.clamp(self.tensor(self._start.about(self.observed), self.dtype), other=0.0)
 
     @property
     def warm_was_used(self) -> bool:
         """Whether a method has asked for the earlier posterior."""
         return vars(self).get("warm") is not None
+
+    def earlier_of_items(self, name: str, *, otherwise: float) -> Tensor:
+        """A score of the items [N] in the earlier result, and another number where it has none."""
+        if self._start is None:
+            return torch.full_like(self.counts, otherwise)
+        return self.tensor(
+            self._start.of_items(name, self.observed, otherwise=otherwise), self.dtype
+        )
+
+    def earlier_of_workers(self, name: str, *, otherwise: float) -> Tensor:
+        """As `earlier_of_items`, of the workers [W]."""
+        if self._start is None:
+            return torch.full_like(self.worker_counts, otherwise)
+        return self.tensor(
+            self._start.of_workers(name, self.observed, otherwise=otherwise), self.dtype
+        )
 
     def sum_over_items(self, table: Tensor, spent: Tensor | None = None) -> Tensor:
         """Add, for each item, the rows [W * K, C] of its labels' keys -> [N, C].

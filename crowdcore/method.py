@@ -240,13 +240,14 @@ class Method:
         run = run if run is not None else Run(seed=seed, device=device)
         begun = time.perf_counter()
         with _seeded(run):
-            posterior = None if warm_start is None else warm_start.about(data)
             if completion is None:
-                labels = Labels(data, run.device, use_gold=use_gold, start=posterior)
+                labels = Labels(data, run.device, use_gold=use_gold, start=warm_start)
             else:
-                labels = CompletedLabels(completion, run.device, use_gold=use_gold, start=posterior)
+                labels = CompletedLabels(
+                    completion, run.device, use_gold=use_gold, start=warm_start
+                )
             estimate: Estimate = self.function(labels, config, run)
-        if posterior is not None and not labels.warm_was_used:
+        if warm_start is not None and not labels.warm_was_used:
             unused = f"{self.title} does not begin from an earlier result: that one was not used."
             estimate = replace(estimate, notes=(*estimate.notes, unused))
         result = Result.checked(

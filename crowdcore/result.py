@@ -37,22 +37,20 @@ class ResultError(RuntimeError):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Beliefs:
-    """What an earlier result held of some items, by name; a fit can begin from it."""
+    """What an earlier result held of items and workers, by name; a fit can begin from it."""
 
     items: tuple[str, ...]
     classes: tuple[str, ...]
     posterior: Floats  # [N, K]
+    item_scores: Mapping[str, Floats] = field(default_factory=dict)  # name -> [N]
+    workers: tuple[str, ...] = ()
+    worker_scores: Mapping[str, Floats] = field(default_factory=dict)  # name -> [W]
 
     def about(self, data: CrowdData) -> Floats:
         """The posterior for these data [N, K], matched by name; vote shares where it is silent."""
         votes = data.votes + 1e-3
         posterior: Floats = votes / votes.sum(1, keepdims=True)
-        old = np.arange(data.n_items)
-        if data.items != self.items:
-            here = {name: index for index, name in enumerate(self.items)}
-            old = np.array([here.get(name, UNKNOWN) for name in data.items])
-        columns = {name: index for index, name in enumerate(self.classes)}
-        classes = np.array([columns.get(name, UNKNOWN) for name in data.classes])
+        old, classes = _places(data.items, self.items), _places(data.classes, self.classes)
         known = np.zeros((int((old != UNKNOWN).sum()), data.n_classes))
         shared = np.flatnonzero(classes != UNKNOWN)
         known[:, shared] = self.posterior[old[old != UNKNOWN]][:, classes[shared]]
@@ -66,6 +64,31 @@ class Beliefs:
         told = total > 0
         posterior[np.flatnonzero(old != UNKNOWN)[told]] = known[told] / total[told, None]
         return posterior
+
+    def of_items(self, name: str, data: CrowdData, *, otherwise: float) -> Floats:
+        """A score of these data's items [N], and another number where there is none."""
+        old = _places(data.items, self.items)
+        return _picked(self.item_scores.get(name), old, otherwise)
+
+    def of_workers(self, name: str, data: CrowdData, *, otherwise: float) -> Floats:
+        """A score of these data's workers [W], and another number where there is none."""
+        old = _places(data.workers, self.workers)
+        return _picked(self.worker_scores.get(name), old, otherwise)
+
+
+def _places(names: tuple[str, ...], among: tuple[str, ...]) -> NDArray[np.int64]:
+    """Where each of the names stands among others; UNKNOWN where it does not."""
+    if names == among:
+        return np.arange(len(names))
+    place = {name: index for index, name in enumerate(among)}
+    return np.array([place.get(name, UNKNOWN) for name in names], np.int64)
+
+
+def _picked(scores: Floats | None, places: NDArray[np.int64], otherwise: float) -> Floats:
+    if scores is None:
+        return np.full(len(places), otherwise)
+    found: Floats = np.append(scores, np.nan)[places]  # UNKNOWN is the last
+    return np.where(np.isfinite(found), found, otherwise)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,8 +240,14 @@ class Result:
     @property
     def beliefs(self) -> Beliefs:
         """What a later fit can begin from."""
-        data = self.data
-        return Beliefs(items=data.items, classes=data.classes, posterior=self.posterior)
+        return Beliefs(
+            items=self.data.items,
+            classes=self.data.classes,
+            posterior=self.posterior,
+            item_scores=self.item_scores,
+            workers=self.data.workers,
+            worker_scores=self.worker_scores,
+        )
 
     def truths(self) -> pd.DataFrame:
         """One row an item: truth, confidence, labels, tie, the method's scores, `p:` columns."""

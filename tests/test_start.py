@@ -11,6 +11,7 @@ import pytest
 from crowdcore.data import CrowdData, DataError
 from crowdcore.method import Method
 from crowdcore.registry import fit, get_method, methods
+from crowdcore.result import Beliefs
 from tests.crowds import draw, easy_crowd, golden_crowd, with_some_gold
 
 TAKES_GOLD = [
@@ -58,7 +59,7 @@ def test_gold_helps_the_other_items() -> None:
     assert (told.truth[other] == data.gold[other]).mean() > before
 
 
-@pytest.mark.parametrize("name", ["ds", "hds", "lfc", "zc", "ibcc", "hbcc", "cbcc", "mace"])
+@pytest.mark.parametrize("name", ["ds", "hds", "lfc", "zc", "ibcc", "hbcc", "cbcc", "mace", "glad"])
 def test_a_warm_start_reaches_the_same_fixed_point_in_fewer_steps(name: str) -> None:
     data = easy_crowd()
     fewer = data.without_workers([data.workers[3]])
@@ -70,6 +71,22 @@ def test_a_warm_start_reaches_the_same_fixed_point_in_fewer_steps(name: str) -> 
     )
     np.testing.assert_allclose(warm.posterior, cold.posterior, atol=1e-3)
     assert warm.provenance.steps < cold.provenance.steps
+
+
+def test_scores_of_an_earlier_result_are_found_by_name() -> None:
+    data = CrowdData.from_triples([("b", "x", "yes"), ("c", "y", "no")])
+    earlier = Beliefs(
+        items=("a", "b"),
+        classes=("yes", "no"),
+        posterior=np.full((2, 2), 0.5),
+        item_scores={"difficulty": np.array([1.0, 2.0])},
+        workers=("y", "z"),
+        worker_scores={"ability": np.array([np.nan, 3.0]), "trust": np.array([0.5, 0.6])},
+    )
+    assert earlier.of_items("difficulty", data, otherwise=9).tolist() == [2, 9]
+    assert earlier.of_items("clarity", data, otherwise=9).tolist() == [9, 9]
+    assert earlier.of_workers("trust", data, otherwise=9).tolist() == [9, 0.5]
+    assert earlier.of_workers("ability", data, otherwise=9).tolist() == [9, 9]
 
 
 def disputed_crowd() -> CrowdData:

@@ -50,7 +50,7 @@ def test_single_precision_gives_the_same_truths() -> None:
 
 def test_a_step_may_overwrite_the_start_but_not_the_earlier_result() -> None:
     data = golden_crowd()
-    labels = Labels(data, torch.device("cpu"), start=fit(data, "mv").posterior)
+    labels = Labels(data, torch.device("cpu"), start=fit(data, "mv").beliefs)
     first = em.start(labels, "votes")
     assert labels.warm is not None
     first.zero_()

@@ -19,6 +19,21 @@ def test_beliefs_come_back_from_the_file_that_a_run_wrote(tmp_path: Path) -> Non
     np.testing.assert_allclose(found.about(result.data), result.posterior, atol=1e-9)
 
 
+def test_scores_of_items_and_workers_come_back_too(tmp_path: Path) -> None:
+    result = fit(golden_crowd(), "glad")
+    write_csv(result.truths(), tmp_path / "truths.csv")
+    write_csv(result.workers(), tmp_path / "workers.csv")
+    found, data = read_beliefs(tmp_path), result.data
+    np.testing.assert_allclose(
+        found.of_items("difficulty", data, otherwise=0), result.item_scores["difficulty"]
+    )
+    ability = result.worker_scores["ability"]
+    assert ability.min() < 0  # no sign is taken for the start of a formula
+    np.testing.assert_allclose(found.of_workers("ability", data, otherwise=0), ability)
+    assert set(found.item_scores) == {"difficulty"}
+    assert "verdict" not in found.worker_scores
+
+
 def test_names_that_look_like_formulas_come_back_as_they_were(tmp_path: Path) -> None:
     data = CrowdData.from_triples([("=i", "w", "-x"), ("=i", "v", "+y"), ("007", "w", "-x")])
     write_csv(fit(data, "mv").truths(), tmp_path / "truths.csv")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
@@ -60,8 +61,10 @@ def glad(labels: Labels, cfg: GladConfig, run: Run) -> Estimate:
     from crowdcore.engine.cells import Cells
 
     cells = Cells(labels)
-    size = labels.n_workers + labels.n_items
-    point = torch.full((size,), difficulty.MEAN, dtype=labels.dtype, device=labels.device)
+    # Of an earlier result abilities and difficulties are taken over as well as truths.
+    ability = labels.earlier_of_workers("ability", otherwise=difficulty.MEAN)
+    hard = labels.earlier_of_items("difficulty", otherwise=math.exp(-difficulty.MEAN))
+    point = torch.cat([ability, -hard.clamp(min=math.exp(-difficulty.STEEPEST)).log()])
     if cfg.start == "drawn":
         point.uniform_(generator=run.generator())
     if labels.warm is None:
