@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any, Literal
 from unittest.mock import patch
 
 from crowdcore.bench.measure import measured
 from crowdcore.bench.papers import Table
+from crowdcore.bench.processes import pool
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -54,17 +53,10 @@ def speed_table(product: CrowdData | None) -> Table:
     return Table(title="HGNN: attention to all nodes", header=header, rows=rows, notes=NOTES)
 
 
-def one_thread() -> None:
-    """Let a process compute on one core."""
-    import torch
-
-    torch.set_num_threads(1)
-
-
 def _alone(work: Callable[..., Cost], *arguments: Any) -> Cost:
     """Measure in a process of its own."""
-    with ProcessPoolExecutor(1, get_context("spawn"), one_thread) as pool:
-        return pool.submit(work, *arguments).result()
+    with pool(1) as processes:
+        return processes.submit(work, *arguments).result()
 
 
 def _layer(nodes: int, form: Form) -> Cost:

@@ -8,10 +8,8 @@ looks at the test parts before it scores them, once.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cache
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdcore.bench.accuracy import DataSet, load, score
-from crowdcore.bench.correlation import one_thread, speed_table
+from crowdcore.bench.correlation import speed_table
 from crowdcore.bench.papers import Table, Told
 from crowdcore.bench.papers.hgnn_baselines import (
     FOLDS,
@@ -29,6 +27,7 @@ from crowdcore.bench.papers.hgnn_baselines import (
     test_part,
     with_gold,
 )
+from crowdcore.bench.processes import pool
 from crowdcore.data import UNKNOWN, CrowdData, Floats
 from crowdcore.registry import fit
 
@@ -196,8 +195,8 @@ def _run_all(jobs: Sequence[Job]) -> Iterator[Cell]:
     if PROCESSES == 1:
         yield from map(run, jobs)
         return
-    with ProcessPoolExecutor(PROCESSES, get_context("spawn"), one_thread) as pool:
-        yield from pool.map(run, jobs)
+    with pool(PROCESSES) as processes:
+        yield from processes.map(run, jobs)
 
 
 def run(job: Job) -> Cell:
