@@ -25,7 +25,7 @@ from pathlib import Path
 from crowdcore import __version__
 from crowdcore.data import DataError
 from crowdcore.jobs import lock
-from crowdcore.jobs.launch import IDLE
+from crowdcore.jobs.launch import IDLE, code_time
 from crowdcore.jobs.orphans import tend_orphans
 from crowdcore.jobs.processes import death_sentence, kill_session, start_time
 from crowdcore.jobs.worker import execute
@@ -237,7 +237,8 @@ def main() -> None:
 
 
 def _sign(handle: int, pid: int) -> None:
-    lock.sign(handle, {"pid": pid, "started": start_time(pid), "version": __version__})
+    code = {"version": __version__, "code_time": code_time()}
+    lock.sign(handle, {"pid": pid, "started": start_time(pid), **code})
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import sysconfig
 import time
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +42,7 @@ def ensure_daemon(workspace: Workspace, *, idle: float = IDLE) -> None:
     """See to it that a daemon works on the queue; cheap where one does.
 
     The lock is taken here and handed over, so two callers at once never start two daemons. A
-    daemon of an older crowdcore is sent away; its runs go on under the next one.
+    daemon with older code is sent away; its runs go on under the next one.
     """
     handle = lock.take(workspace.root)
     if handle is None and _is_older(lock.holder(workspace.root)):
@@ -76,11 +77,21 @@ def stop_daemon(workspace: Workspace, *, wait: float = 5.0) -> bool:
     return True
 
 
+@cache
+def code_time() -> float:
+    """When a file of this crowdcore was changed last, as far as this process has seen."""
+    home = Path(crowdcore.__file__).parent
+    return max(path.stat().st_mtime for path in home.rglob("*.py"))
+
+
 def _is_older(facts: dict[str, Any]) -> bool:
+    """Tell whether a daemon has older code; in a checkout the version alone does not say."""
     from packaging.version import Version
 
-    ours = crowdcore.__version__
-    return facts.get("version", ours) != ours and Version(facts["version"]) < Version(ours)
+    if "version" not in facts:  # it has not signed yet
+        return False
+    theirs = Version(facts["version"]), facts.get("code_time", 0.0)
+    return theirs < (Version(crowdcore.__version__), code_time())
 
 
 def _start(root: Path, handle: int, idle: float) -> None:

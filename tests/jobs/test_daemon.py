@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import psutil
@@ -13,7 +14,7 @@ import pytest
 
 import crowdcore
 from crowdcore.data import CrowdData
-from crowdcore.jobs import ensure_daemon, lock, stop_daemon
+from crowdcore.jobs import ensure_daemon, launch, lock, stop_daemon
 from crowdcore.registry import fit
 from crowdcore.simulation import simulate
 from crowdcore.workspace import Dataset, RunRow, Workspace
@@ -237,11 +238,16 @@ def test_a_run_whose_process_and_daemon_are_gone_is_lost_and_can_be_run_again(
     assert workspace.run_again(row.id).status == "queued"
 
 
-def test_a_daemon_of_an_older_version_is_replaced(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("place", "name", "newer"),
+    [(crowdcore, "__version__", "999.0"), (launch, "code_time", lambda: time.time() + 1)],
+    ids=["version", "changed files"],
+)
+def test_a_daemon_with_older_code_is_replaced(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, place: Any, name: str, newer: Any
 ) -> None:
     old = _daemon(workspace)
-    monkeypatch.setattr(crowdcore, "__version__", "999.0")
+    monkeypatch.setattr(place, name, newer)
     ensure_daemon(workspace)
     assert _daemon(workspace) != old
     monkeypatch.undo()
