@@ -28,3 +28,15 @@ def test_ties_are_seen_in_every_row_and_go_to_the_lowest_class() -> None:
     truth, tied = _winners(rows)
     assert truth.tolist() == [1, 0, 0, 1, 0]
     assert tied.tolist() == [False, True, False, False, True]
+
+
+@pytest.mark.parametrize("n_classes", [1, 2, 3, 8, 9, 30])
+def test_many_and_few_classes_have_the_same_winners(n_classes: int) -> None:
+    votes = np.random.default_rng(0).multinomial(6, np.full(n_classes, 1 / n_classes), 60)
+    rows = votes / 6
+    rows[:10] += np.random.default_rng(1).uniform(0, 1e-12, (10, n_classes))  # noise ties, too
+    truth, tied = _winners(rows)
+    near = rows >= rows.max(1, keepdims=True) - 1e-9
+    assert tied.tolist() == (near.sum(1) > 1).tolist()
+    assert tied.any() == (n_classes > 1)
+    assert truth.tolist() == rows.argmax(1).tolist()
