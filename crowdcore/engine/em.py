@@ -25,8 +25,8 @@ TIE = 1e-9
 RELATIVE = 1e-5
 """The share of a number by which `numpy.allclose` lets it move anyway."""
 
-LEAST = 1e-20
-"""The smallest sum of a row of exponentials that leaves single precision room for its parts."""
+FARTHEST = 46.0
+"""How far logs may be from each other, and those of totals from 0, for single precision."""
 
 ROWS = 32_768
 """Rows of a table that are worked on at a time, so that they stay next to the processor."""
@@ -96,23 +96,37 @@ def normalise(
     """
     scores = labels.clamp(scores, other=-torch.inf)
     logs = scores.new_zeros(scores.shape[1]) if log_prior is None else log_prior.to(scores.dtype)
-    prior = logs.exp()
-    totals = [_normalise(rows, logs, prior) for rows in _blocks(scores)]
+    spread, common, most = (logs.unsqueeze(1) - logs).exp_(), logs.argmax(), logs.max().double()
+    # On a GPU a look at numbers waits for all of them; the longer way takes less.
+    plain = scores.device.type == "cpu" and float(most - logs.min()) < FARTHEST
+    totals = []
+    for rows in _blocks(scores):
+        total = _plain(rows, spread, int(common)) if plain else None
+        totals.append(_shifted(rows, logs) if total is None else total + len(rows) * most)
     return scores, torch.stack(totals).sum()
 
 
-def _normalise(scores: Tensor, log_prior: Tensor, prior: Tensor) -> Tensor:
-    """Make distributions of rows, in place, and add up the logs of their totals."""
-    if scores.device.type == "cpu":
-        weights = scores.exp()
-        total = weights @ prior.unsqueeze(1)  # products are the fastest sums of short rows
-        least, most = total.aminmax()
-        if least > LEAST and most < 1 / LEAST:  # else rows are shifted by their largest first
-            torch.mul(weights, total.reciprocal() @ prior.unsqueeze(0), out=scores)
-            return total.log().sum(dtype=torch.float64)
+def _plain(scores: Tensor, spread: Tensor, common: int) -> Tensor | None:
+    """Make distributions of rows, in place, and add up the logs of their totals; None if too far.
+
+    A product adds up short rows fastest. `spread` is such that each of its columns has every
+    row's total, over the prior of the column's class; `common` is the class that has the largest.
+    """
+    weights = scores.exp()
+    totals = weights @ spread
+    logs = totals.select(1, common).log()
+    least, most = logs.aminmax()
+    if least.item() < -FARTHEST or not most.item() < FARTHEST:
+        return None
+    torch.div(weights, totals, out=scores)
+    return logs.sum(dtype=torch.float64)
+
+
+def _shifted(scores: Tensor, log_prior: Tensor) -> Tensor:
+    """As `_plain`, whatever the scores: rows are shifted by their largest first."""
     scores += log_prior
     top = scores.amax(1, keepdim=True)
-    total = scores.sub_(top).exp_() @ torch.ones_like(prior).unsqueeze(1)
+    total = scores.sub_(top).exp_() @ torch.ones_like(log_prior).unsqueeze(1)
     scores /= total
     return (top + total.log()).sum(dtype=torch.float64)
 
