@@ -18,8 +18,9 @@ ICONS = {"project": ":material/folder:", "run": ":material/play_circle:"}
 
 def draw() -> None:
     """List what was deleted, the latest first, and offer to empty the trash."""
-    found = state.workspace().thrown_away()
-    if not found:
+    found, total = state.workspace().thrown_away(), state.workspace().trash_bytes()
+    others = total - sum(one.bytes for one in found)
+    if not found and not others:
         st.write("The trash is empty.")
         return
     st.caption("Deleted projects and runs stay here until the trash is emptied.")
@@ -30,12 +31,17 @@ def draw() -> None:
                 "Restore", icon=":material/restore_from_trash:", key=f"restore:{one.name}"
             ):
                 _restore(one)
+    if others:
+        st.caption(
+            f"{size(others)} are files of no project or run: what a process left that was killed "
+            "while it wrote or deleted. They cannot be restored."
+        )
     with st.popover("Empty the trash", icon=":material/delete_forever:"):
         runs = sum(one.kind == "run" for one in found)
         things = [(len(found) - runs, "project"), (runs, "run")]
-        words = " and ".join(count(number, noun) for number, noun in things if number)
-        total = size(sum(one.bytes for one in found))
-        st.write(f"Removes {words} for good ({total}). This cannot be undone.")
+        words = [count(number, noun) for number, noun in things if number]
+        words += ["files of no project or run"] * bool(others)
+        st.write(f"Removes {' and '.join(words)} for good ({size(total)}). This cannot be undone.")
         if st.button("Remove for good", icon=":material/delete_forever:", key="empty_trash"):
             _empty()
 

@@ -47,7 +47,7 @@ def delete_project(root: Path, catalogue: Catalogue, project_id: str) -> None:
 
 
 def thrown_away(root: Path, catalogue: Catalogue) -> list[Thrown]:
-    """What was deleted, the latest first; files that belong to nothing are left out."""
+    """What was deleted, the latest first; files that belong to none of it cannot come back."""
     with catalogue.read() as db:
         names = {row["id"]: row["name"] for row in db.execute("SELECT id, name FROM project")}
         kept = {*names, *(row["id"] for row in db.execute("SELECT id FROM run"))}
@@ -58,6 +58,11 @@ def thrown_away(root: Path, catalogue: Catalogue) -> list[Thrown]:
         for row in rows.get("project") or rows.get("run", [])
         if row["id"] not in kept  # else a process was killed before it could delete
     ]
+
+
+def bytes_in(place: Path) -> int:
+    """How large the files in a folder are, and in those below it."""
+    return sum(path.stat().st_size for path in place.rglob("*") if path.is_file())
 
 
 def restore(root: Path, catalogue: Catalogue, name: str) -> str:
@@ -151,7 +156,7 @@ def _thrown(place: Path, row: dict[str, Any], projects: dict[str, str]) -> Throw
         title=title,
         project=projects.get(row["project_id"], "") if run else title,
         deleted=deleted.replace(tzinfo=UTC).isoformat(),
-        bytes=sum(path.stat().st_size for path in place.rglob("*") if path.is_file()),
+        bytes=bytes_in(place),
     )
 
 

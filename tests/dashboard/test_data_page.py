@@ -321,6 +321,20 @@ def test_the_trash_is_emptied_for_good(
     assert not list((home.root / "trash").iterdir())
 
 
+def test_files_of_nothing_in_the_trash_are_told_of(
+    home: Workspace, dataset: Dataset, open_page: OpenPage
+) -> None:
+    left = home.root / "trash" / "20260101-000000-stray-00000000" / "runs" / "0123456789abcdef"
+    left.mkdir(parents=True)
+    (left / "posterior.npy").write_bytes(b"x" * 2_000_000)
+    page = open_page("data", project=dataset.project_id)
+    page.button_group(key=f"view:{dataset.project_id}").set_value("Trash").run()
+    assert "2.0 MB are files of no project or run" in page.caption[-1].value
+    assert "Removes files of no project or run for good (2.0 MB)" in page.markdown[-1].value
+    page.button(key="empty_trash").click().run()
+    assert page.markdown[-1].value == "The trash is empty."
+
+
 def test_a_project_with_a_waiting_run_is_not_deleted_and_says_why(
     home: Workspace, dataset: Dataset, open_page: OpenPage
 ) -> None:
