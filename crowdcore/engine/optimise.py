@@ -1,4 +1,4 @@
-"""Minimise a smooth function of very many numbers: by L-BFGS, by CG, or down the gradient."""
+"""Minimise a smooth function of very many numbers: by L-BFGS, or by conjugate gradients."""
 
 from __future__ import annotations
 
@@ -79,15 +79,6 @@ def conjugate(
     start = point.double().cpu().numpy()
     found = minimize(both, start, jac=True, method="CG", tol=flat, options={"maxiter": steps})
     return torch.from_numpy(found.x).to(point), torch.tensor(found.fun, device=point.device)
-
-
-def slide(function: Function, point: Tensor, *, steps: int, rate: float) -> tuple[Tensor, Tensor]:
-    """Return the point [P] after plain steps down the gradient, and its value."""
-    value, slope = function(point)
-    for _ in range(steps):
-        point = point - rate * slope
-        value, slope = function(point)
-    return point, value
 
 
 def _newton(pairs: deque[Pair], slope: Tensor, inverse: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from crowdcore.engine.optimise import conjugate, descend, slide
+from crowdcore.engine.optimise import conjugate, descend
 
 
 def rosenbrock(point: Tensor) -> tuple[Tensor, Tensor]:
@@ -51,13 +51,6 @@ def test_a_good_guess_of_the_curvature_saves_steps() -> None:
     start = torch.ones(50).double()
     _, value = descend(bowl, start, steps=2, curvature=scales)
     assert float(value) < 1e-12
-
-
-def test_plain_steps_follow_the_gradient_and_tell_the_value_where_they_end() -> None:
-    start = torch.tensor([4.0, -2.0]).double()
-    point, value = slide(lambda at: (at @ at / 2, at), start, steps=3, rate=0.5)
-    np.testing.assert_allclose(point, start / 8)
-    assert float(value) == float(point @ point / 2)
 
 
 def test_conjugate_gradients_stop_where_it_is_flat_or_after_so_many_steps() -> None:

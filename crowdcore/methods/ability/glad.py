@@ -28,20 +28,8 @@ class GladConfig(GoldConfig):
         "published. Moving: nothing holds them, as in the code behind many published tables, "
         "whose prior moves along with them.",
     )
-    start: Literal["alike", "drawn"] = Field(
-        "alike",
-        description="Begin with workers and items that are all alike, or with numbers between 0 "
-        "and 1 that the seed draws.",
-    )
     max_iter: int = Field(100, ge=1, le=10_000, description="Most EM iterations.")
     m_steps: int = Field(15, ge=1, le=1000, description="Steps of the optimiser in each M step.")
-    rate: float = Field(
-        0.0,
-        ge=0,
-        le=1,
-        description="Learning rate of the M step, if it is to go down the gradient in plain "
-        "steps. 0 leaves the steps to L-BFGS, or without a prior to conjugate gradients.",
-    )
     tol: float = Field(
         1e-5, ge=0, le=1, description="Stop when the M step's goal changes by a smaller share."
     )
@@ -65,17 +53,13 @@ def glad(labels: Labels, cfg: GladConfig, run: Run) -> Estimate:
     ability = labels.earlier_of_workers("ability", otherwise=difficulty.MEAN)
     hard = labels.earlier_of_items("difficulty", otherwise=math.exp(-difficulty.MEAN))
     point = torch.cat([ability, -hard.clamp(min=math.exp(-difficulty.STEEPEST)).log()])
-    if cfg.start == "drawn":
-        point.uniform_(generator=run.generator())
     if labels.warm is None:
         cell, rest = difficulty.e_step(cells, point)
     else:
         cell = cells.pick(labels.warm).unsqueeze(1)
     for _ in run.loop(cfg.max_iter, "EM"):
         goal = difficulty.Goal(cells, cell, 1.0 if cfg.prior == "fixed" else 0.0)
-        if cfg.rate > 0:
-            point, value = optimise.slide(goal, point, steps=cfg.m_steps, rate=cfg.rate)
-        elif cfg.prior == "moving":
+        if cfg.prior == "moving":
             # Nothing holds the numbers, so where they stop is the optimiser's choice: that code's.
             point, value = optimise.conjugate(goal, point, steps=cfg.m_steps, flat=FLAT)
         else:
