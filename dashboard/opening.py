@@ -116,6 +116,12 @@ def side_by_side(left: float, right: float) -> Sequence[DeltaGenerator]:
         return st.columns([left, right], gap="medium")
 
 
+def write_beside(words: str) -> None:
+    """Write beside a button: the line breaks, where a bare text would push the button down."""
+    with st.container():
+        st.markdown(words)
+
+
 def theme() -> Theme:
     """Return the theme that the reader sees."""
     return "dark" if st.context.theme.type == "dark" else "light"

@@ -79,7 +79,7 @@ def _follow(project_id: str, known: tuple[str, ...]) -> None:
 
 def _headline(row: RunRow) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        _text(f"**{escape_md(row.label)}** {_badge(row)}")
+        opening.write_beside(f"**{escape_md(row.label)}** {_badge(row)}")
         st.button(
             "Stopping…" if row.stopping else "Stop",
             key=f"stop:{row.id}",
@@ -93,7 +93,7 @@ def _headline(row: RunRow) -> None:
 
 def _ended(row: RunRow, *, is_newest: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        _text(f"**{escape_md(row.label)}** {_badge(row)}")
+        opening.write_beside(f"**{escape_md(row.label)}** {_badge(row)}")
         _delete(row)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(_facts(row), width="stretch")
@@ -121,12 +121,6 @@ def _ended(row: RunRow, *, is_newest: bool) -> None:
             _details(row)
 
 
-def _text(words: str) -> None:
-    """Write beside a button: the line breaks, where a bare text would push the button down."""
-    with st.container():
-        st.markdown(words)
-
-
 def _members(rows: list[RunRow]) -> None:
     """List the runs that a pool is made of."""
     if not rows:
@@ -134,7 +128,7 @@ def _members(rows: list[RunRow]) -> None:
     members = st.expander(count(len(rows), "member"), key=f"members:{rows[0].member_of}")
     for row in reversed(rows):
         with members.container(horizontal=True, vertical_alignment="center"):
-            _text(f"**{escape_md(row.label)}** :gray[{_facts(row)}]")
+            opening.write_beside(f"**{escape_md(row.label)}** :gray[{_facts(row)}]")
             if st.button("Open", key=f"open:{row.id}", type="tertiary"):
                 state.goto("truths", run=row.id)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from crowdcore import DataError
-from dashboard import state
+from dashboard import opening, state
 from dashboard.text import count, escape_md, size, when
 
 if TYPE_CHECKING:
@@ -18,30 +18,30 @@ ICONS = {"project": ":material/folder:", "run": ":material/play_circle:"}
 
 def draw() -> None:
     """List what was deleted, the latest first, and offer to empty the trash."""
-    found, total = state.workspace().thrown_away(), state.workspace().trash_bytes()
-    others = total - sum(one.bytes for one in found)
-    if not found and not others:
+    found, strays = state.workspace().thrown_away(), state.workspace().stray_bytes()
+    if not found and not strays:
         st.write("The trash is empty.")
         return
     st.caption("Deleted projects and runs stay here until the trash is emptied.")
     for one in found:
         with st.container(border=True, horizontal=True, vertical_alignment="center"):
-            st.markdown(_words(one), width="stretch")
+            opening.write_beside(_words(one))
             if st.button(
                 "Restore", icon=":material/restore_from_trash:", key=f"restore:{one.name}"
             ):
                 _restore(one)
-    if others:
+    if strays:
         st.caption(
-            f"{size(others)} are files of no project or run: what a process left that was killed "
+            f"{size(strays)} are files of no project or run: what a process left that was killed "
             "while it wrote or deleted. They cannot be restored."
         )
     with st.popover("Empty the trash", icon=":material/delete_forever:"):
         runs = sum(one.kind == "run" for one in found)
         things = [(len(found) - runs, "project"), (runs, "run")]
         words = [count(number, noun) for number, noun in things if number]
-        words += ["files of no project or run"] * bool(others)
-        st.write(f"Removes {' and '.join(words)} for good ({size(total)}). This cannot be undone.")
+        words += ["files of no project or run"] * bool(strays)
+        total = size(strays + sum(one.bytes for one in found))
+        st.write(f"Removes {' and '.join(words)} for good ({total}). This cannot be undone.")
         if st.button("Remove for good", icon=":material/delete_forever:", key="empty_trash"):
             _empty()
 

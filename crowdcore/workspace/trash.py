@@ -22,6 +22,9 @@ FOLDERS = (("data", "dataset"), ("runs", "run"))
 ROWS = "rows.json"
 STAMP = "%Y%m%d-%H%M%S"
 
+Rows = dict[str, list[dict[str, Any]]]
+"""Rows of the catalogue, by table."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Thrown:
@@ -53,16 +56,15 @@ def thrown_away(root: Path, catalogue: Catalogue) -> list[Thrown]:
         kept = {*names, *(row["id"] for row in db.execute("SELECT id FROM run"))}
     places = {place: _rows_of(place) for place in sorted((root / "trash").iterdir(), reverse=True)}
     return [
-        _thrown(place, row, names)
+        _thrown(place, rows, names)
         for place, rows in places.items()
-        for row in rows.get("project") or rows.get("run", [])
-        if row["id"] not in kept  # else a process was killed before it could delete
+        if rows and _first(rows)["id"] not in kept  # else killed before it could delete
     ]
 
 
-def bytes_in(place: Path) -> int:
-    """How large the files in a folder are, and in those below it."""
-    return sum(path.stat().st_size for path in place.rglob("*") if path.is_file())
+def stray_bytes(root: Path, catalogue: Catalogue) -> int:
+    """How large the files in the trash are that would come back with nothing."""
+    return _bytes_in(root / "trash") - sum(one.bytes for one in thrown_away(root, catalogue))
 
 
 def restore(root: Path, catalogue: Catalogue, name: str) -> str:
@@ -74,15 +76,16 @@ def restore(root: Path, catalogue: Catalogue, name: str) -> str:
     rows = {} if place is None else _rows_of(place)
     if place is None or not rows:
         raise DataError("It is not in the trash any more")
-    first = (rows.get("project") or rows["run"])[0]
-    project_id = str(first.get("project_id", first["id"]))
+    project_id = str(_first(rows).get("project_id", _first(rows)["id"]))
     with catalogue.read() as db:
         known = db.execute("SELECT 1 FROM project WHERE id = ?", [project_id]).fetchone()
     if known is None and "project" not in rows:
         raise DataError("The project of this run was deleted too", fix="Restore the project first.")
-    for kind, table in FOLDERS:
-        for row in rows.get(table, []):
-            _bring_back(root, kind, row["id"])
+    for folder in _folders_of(place, rows):
+        target = root / folder.parent.name / folder.name
+        if not target.exists():
+            os.utime(folder)  # a fresh one is no stray while its row is not written yet
+            shutil.move(folder, target)
     try:
         with catalogue.write() as db:
             for table in ("project", "dataset", "run"):
@@ -136,6 +139,8 @@ def _throw_away(
             ]
             for table, key in tables
         }
+        if not rows[noun]:
+            raise DataError(f"The {noun} has been deleted already")
         if any(row["status"] in ("queued", "running") for row in rows["run"]):
             raise DataError("A run is still waiting or working", fix="Stop it first, then delete.")
         place = _new_place(root, noun)
@@ -146,7 +151,8 @@ def _throw_away(
             _move(root / kind / row["id"], place / kind)
 
 
-def _thrown(place: Path, row: dict[str, Any], projects: dict[str, str]) -> Thrown:
+def _thrown(place: Path, rows: Rows, projects: dict[str, str]) -> Thrown:
+    row = _first(rows)
     run = "project_id" in row
     title = f"#{row['number']} {row['title']}" if run else row["name"]
     deleted = datetime.strptime(place.name.rsplit("-", 2)[0], STAMP)
@@ -156,15 +162,37 @@ def _thrown(place: Path, row: dict[str, Any], projects: dict[str, str]) -> Throw
         title=title,
         project=projects.get(row["project_id"], "") if run else title,
         deleted=deleted.replace(tzinfo=UTC).isoformat(),
-        bytes=bytes_in(place),
+        bytes=(place / ROWS).stat().st_size + sum(map(_bytes_in, _folders_of(place, rows))),
     )
 
 
-def _rows_of(place: Path) -> dict[str, list[dict[str, Any]]]:
+def _rows_of(place: Path) -> Rows:
     """The rows that were deleted; none where only files were found."""
     path = place / ROWS
-    rows: dict[str, list[dict[str, Any]]] = read_json(path) if path.exists() else {}
+    rows: Rows = read_json(path) if path.exists() else {}
     return rows
+
+
+def _first(rows: Rows) -> dict[str, Any]:
+    """The row that was asked to be deleted; all others belong to it."""
+    return (rows.get("project") or rows["run"])[0]
+
+
+def _folders_of(place: Path, rows: Rows) -> list[Path]:
+    """The folders of these rows, wherever in the trash they are.
+
+    Those that a killed process could not move beside their rows were found as strays.
+    """
+    return [
+        folder
+        for kind, table in FOLDERS
+        for row in rows.get(table, [])
+        for folder in place.parent.glob(f"*/{kind}/{row['id']}")
+    ]
+
+
+def _bytes_in(place: Path) -> int:
+    return sum(path.stat().st_size for path in place.rglob("*") if path.is_file())
 
 
 def _new_place(root: Path, noun: str) -> Path:
@@ -178,12 +206,3 @@ def _move(folder: Path, into: Path) -> None:
     into.mkdir(mode=0o700, exist_ok=True)
     if folder.exists():
         shutil.move(folder, into / folder.name)
-
-
-def _bring_back(root: Path, kind: str, folder_id: str) -> None:
-    """Move a folder back to its place, from wherever in the trash it is."""
-    target = root / kind / folder_id
-    for folder in (root / "trash").glob(f"*/{kind}/{folder_id}"):
-        if not target.exists():
-            os.utime(folder)  # a fresh one is no stray while its row is not written yet
-            shutil.move(folder, target)

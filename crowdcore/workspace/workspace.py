@@ -314,9 +314,9 @@ class Workspace:
         """List what was deleted, the latest first."""
         return trash.thrown_away(self.root, self.catalogue)
 
-    def trash_bytes(self) -> int:
-        """Tell how large the trash is, with files that belong to nothing that can come back."""
-        return trash.bytes_in(self.root / "trash")
+    def stray_bytes(self) -> int:
+        """Tell how large the files in the trash are that would come back with nothing."""
+        return trash.stray_bytes(self.root, self.catalogue)
 
     def restore(self, name: str) -> str:
         """Bring back what was deleted, and return the id of the project that it belongs to."""

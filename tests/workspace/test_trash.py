@@ -102,12 +102,25 @@ def test_a_process_killed_while_deleting_loses_nothing(
         os.utime(folder, (long_ago, long_ago))
     again = Workspace(tmp_path)  # which collects the strays
     assert not (tmp_path / "runs" / run.id).exists()
+    (thrown,) = again.thrown_away()
+    found = sum(path.stat().st_size for path in (tmp_path / "trash").rglob("*") if path.is_file())
+    assert (thrown.bytes, again.stray_bytes()) == (found, 0)  # they belong to it, wherever they lie
 
-    again.restore(again.thrown_away()[0].name)
+    again.restore(thrown.name)
 
     assert again.runs(dataset.project_id) == [run]
     assert again.load_result(run.id).data.n_labels == 5
     assert Workspace(tmp_path).load_data(dataset.id).n_labels == 5  # no strays any more
+
+
+def test_what_another_has_just_deleted_is_not_deleted_twice(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    project = workspace.create_project("Birds")
+    workspace.delete_project(project.id)
+    with pytest.raises(DataError, match="project has been deleted already"):
+        trash.delete_project(tmp_path, workspace.catalogue, project.id)
+    assert [one.title for one in workspace.thrown_away()] == ["Birds"]
 
 
 def test_a_trash_that_cannot_be_emptied_says_so(workspace: Workspace, tmp_path: Path) -> None:
