@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from crowdcore import result
-from crowdcore.result import ResultError, _distributions, _winners
+from crowdcore.result import TIE, ResultError, _distributions, _winners
 
 
 @pytest.fixture(autouse=True)
@@ -34,9 +34,9 @@ def test_ties_are_seen_in_every_row_and_go_to_the_lowest_class() -> None:
 def test_many_and_few_classes_have_the_same_winners(n_classes: int) -> None:
     votes = np.random.default_rng(0).multinomial(6, np.full(n_classes, 1 / n_classes), 60)
     rows = votes / 6
-    rows[:10] += np.random.default_rng(1).uniform(0, 1e-12, (10, n_classes))  # noise ties, too
+    rows[:10] += np.random.default_rng(1).uniform(0, TIE / 10, (10, n_classes))  # noise ties, too
     truth, tied = _winners(rows)
-    near = rows >= rows.max(1, keepdims=True) - 1e-9
+    near = rows >= rows.max(1, keepdims=True) - TIE
     assert tied.tolist() == (near.sum(1) > 1).tolist()
     assert tied.any() == (n_classes > 1)
     assert truth.tolist() == rows.argmax(1).tolist()

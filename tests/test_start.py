@@ -73,6 +73,14 @@ def test_a_warm_start_reaches_the_same_fixed_point_in_fewer_steps(name: str) -> 
     assert warm.provenance.steps < cold.provenance.steps
 
 
+def test_glad_takes_over_abilities_and_difficulties_too() -> None:
+    data = golden_crowd()
+    whole = fit(data, "glad").beliefs
+    truths_only = dataclasses.replace(whole, worker_scores={}, item_scores={})
+    steps = [fit(data, "glad", warm_start=one).provenance.steps for one in (whole, truths_only)]
+    assert steps[0] < steps[1]
+
+
 def test_scores_of_an_earlier_result_are_found_by_name() -> None:
     data = CrowdData.from_triples([("b", "x", "yes"), ("c", "y", "no")])
     earlier = Beliefs(

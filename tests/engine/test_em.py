@@ -9,7 +9,7 @@ import torch
 from crowdcore.engine import em
 from crowdcore.labels import Labels
 from crowdcore.registry import fit
-from tests.crowds import golden_crowd
+from tests.crowds import golden_crowd, with_some_gold
 
 
 def test_dawid_skene_equals_the_textbook_loops() -> None:
@@ -55,6 +55,20 @@ def test_a_step_may_overwrite_the_start_but_not_the_earlier_result() -> None:
     assert labels.warm is not None
     first.zero_()
     assert float(labels.warm.sum()) == data.n_items
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_class_that_is_next_to_impossible_does_not_spoil_gold(dtype: torch.dtype) -> None:
+    data = with_some_gold(golden_crowd())
+    labels = Labels(data, torch.device("cpu"), use_gold=True)
+    log_prior = torch.tensor([0.0, -2000.0, -1.0])
+    scores, total = em.normalise(labels, torch.zeros(data.n_items, 3, dtype=dtype), log_prior)
+    assert torch.isfinite(total)
+    assert data.gold is not None
+    known = data.has_gold
+    assert (scores.argmax(1).numpy()[known] == data.gold[known]).all()
+    expected = torch.softmax(log_prior, 0).to(dtype)
+    assert torch.allclose(scores[torch.from_numpy(~known)], expected)
 
 
 @pytest.mark.parametrize("shift", [0.0, -40.0, -5000.0, 300.0])
