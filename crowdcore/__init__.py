@@ -9,39 +9,31 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from crowdcore.data import CrowdData, DataError
-    from crowdcore.io.labels import read_labels
-    from crowdcore.registry import fit, get_method
-    from crowdcore.result import Result
-    from crowdcore.run import Cancelled, Progress, Run
-    from crowdcore.simulation import simulate
+    from crowdcore.data import CrowdData as CrowdData
+    from crowdcore.errors import DataError as DataError
+    from crowdcore.reading.labels.read import read_labels as read_labels
+    from crowdcore.registry import fit as fit
+    from crowdcore.registry import get_method as get_method
+    from crowdcore.result import Result as Result
+    from crowdcore.run import Cancelled as Cancelled
+    from crowdcore.run import Progress as Progress
+    from crowdcore.run import Run as Run
+    from crowdcore.simulation import simulate as simulate
 
 _HOMES = {
     "Cancelled": "crowdcore.run",
     "CrowdData": "crowdcore.data",
-    "DataError": "crowdcore.data",
+    "DataError": "crowdcore.errors",
     "Progress": "crowdcore.run",
     "Result": "crowdcore.result",
     "Run": "crowdcore.run",
     "fit": "crowdcore.registry",
     "get_method": "crowdcore.registry",
-    "read_labels": "crowdcore.io.labels",
+    "read_labels": "crowdcore.reading.labels.read",
     "simulate": "crowdcore.simulation",
 }
 
-__all__ = [
-    "Cancelled",
-    "CrowdData",
-    "DataError",
-    "Progress",
-    "Result",
-    "Run",
-    "__version__",
-    "fit",
-    "get_method",
-    "read_labels",
-    "simulate",
-]
+__all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> Any:

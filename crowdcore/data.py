@@ -3,63 +3,86 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Kind = Literal["classes", "ratings", "sequences"]
+from crowdcore.codes import as_codes, codes_by_name, natural_order
+from crowdcore.data_checks import NUMBERS, TABLE_DIMENSIONS, check_data
+from crowdcore.data_checks import OUTCOMES as OUTCOMES  # noqa: PLC0414
+from crowdcore.data_checks import UNKNOWN as UNKNOWN  # noqa: PLC0414
+from crowdcore.data_checks import Kind as Kind  # noqa: PLC0414
+from crowdcore.errors import DataError as DataError  # noqa: PLC0414  (also to be had here)
+
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
-UNKNOWN = -1
-"""The code of an answer that is not known: no gold, or no decided truth."""
-
-COUNTED_AT_ONCE = 65_536
-
-FLAT, PICTURES = 2, 4
-"""Dimensions of features: items × numbers, or items × channels × height × width."""
-
-
-class DataError(ValueError):
-    """Input that cannot be used: what is wrong, where, and what to do about it."""
-
-    def __init__(
-        self,
-        what: str,
-        *,
-        file: str | None = None,
-        column: str | None = None,
-        row: int | None = None,
-        fix: str | None = None,
-    ) -> None:
-        self.what, self.file, self.column, self.row, self.fix = what, file, column, row, fix
-        place = [f"file {file}"] if file else []
-        place += [f"column {column!r}"] if column is not None else []
-        place += [f"row {row}"] if row is not None else []
-        sentence = what.rstrip(".") + (f" ({', '.join(place)})" if place else "") + "."
-        super().__init__(sentence + (f" {fix}" if fix else ""))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        places = {"file": self.file, "column": self.column, "row": self.row, "fix": self.fix}
-        return _rebuild_error, (self.what, places)
-
-
-def _rebuild_error(what: str, places: dict[str, Any]) -> DataError:
-    return DataError(what, **places)
+LABELS_PER_CHUNK = 65_536
+"""Labels that are counted at a time."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CrowdData:
     """Labels of a crowd; three parallel arrays of codes, and the names behind the codes.
 
-    `label` holds class codes, or the values themselves where `kind` is "ratings". For
-    sequences the items are tokens and `offsets` says where each sentence starts.
+    The arrays are kept as they are given, but read-only.
+
+    Parameters
+    ----------
+    item, worker, label
+        Codes of the item, the worker and the class of each label [L]. Where `kind` is
+        "ratings", `label` holds the values themselves; of "sets" it is a row of `sets`, and of
+        "comparisons" one of `OUTCOMES`.
+    items, workers, classes
+        The names behind the codes; no two may be the same.
+    kind
+        What the labels are. For sequences the items are tokens.
+    other
+        The second item of each comparison [L]; `item` is the first, shown on the left.
+    sets
+        Which classes each different answer holds [answers, K], for labels that are sets. A row
+        without any is the answer of somebody who saw the item and ticked nothing.
+    gold
+        The known answers [N], as codes or values; UNKNOWN, or NaN for values, where there is
+        none. Comparisons have known scores.
+    features
+        What is known of the items [N, D], or pictures [N, C, H, W]; NaN where nothing is.
+    feature_names
+        The names of the D features.
+    recipe
+        The `FeatureRecipe` by which new items get such features; None where they came finished.
+    time
+        When each label was given [L], in seconds since the epoch; NaN where that is unknown.
+    duration
+        How many seconds each label took [L]; NaN where that is unknown.
+    offsets
+        Where each of the S sequences starts, and the last one ends [S + 1].
+    row
+        The row of the file that each label came from [L], counted from 0; UNKNOWN where it came
+        from elsewhere.
+    details
+        Further texts about the items, name -> [N].
+    original
+        The `Original`, the file that the labels were read from.
+    report
+        The health report that the reader made.
+
+    Raises
+    ------
+    DataError
+        If there is no label, or if arrays, codes and names do not fit together.
+
+    Examples
+    --------
+    >>> data = CrowdData.from_triples([("pic 1", "ann", "cat"), ("pic 1", "bob", "dog")])
+    >>> data.n_labels, data.classes
+    (2, ('cat', 'dog'))
     """
 
     item: NDArray[Any]  # [L]
@@ -69,34 +92,41 @@ class CrowdData:
     workers: tuple[str, ...]
     classes: tuple[str, ...] = ()
     kind: Kind = "classes"
-    gold: NDArray[Any] | None = None  # [N]; UNKNOWN (NaN for ratings) where there is none
-    features: NDArray[np.float32] | None = None  # [N, D] or [N, C, H, W]; NaN where none
+    other: NDArray[Any] | None = None  # [L]
+    sets: NDArray[np.bool_] | None = None  # [answers, K]
+    gold: NDArray[Any] | None = None  # [N]
+    features: NDArray[np.float32] | None = None  # [N, D] or [N, C, H, W]
     feature_names: tuple[str, ...] = ()
     recipe: Any = None
-    """The `FeatureRecipe` by which new items get such features; None where they came finished."""
-    time: Floats | None = None  # [L] seconds since the epoch; NaN where unknown
+    time: Floats | None = None  # [L]
+    duration: Floats | None = None  # [L]
+    row: Codes | None = None  # [L]
     offsets: NDArray[np.int64] | None = None  # [S + 1]
-    details: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # name -> [N] text
+    details: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # name -> [N]
     report: Any = None
-    """The health report that the reader made; stored with the data."""
+    original: Any = None
 
     def __post_init__(self) -> None:
-        for name in ("item", "worker", "label", "gold"):
+        for name in ("item", "worker", "label", "other", "gold", "row"):
             values = getattr(self, name)
             if values is None:
                 continue
-            if self.kind == "ratings" and name in ("label", "gold"):
+            if name in NUMBERS.get(self.kind, ()):
                 array: NDArray[Any] = np.ascontiguousarray(values, dtype=np.float64)
             else:
-                array = _whole_numbers(name, values)
+                array = as_codes(name, values)
             object.__setattr__(self, name, _read_only(array))
+        if self.sets is not None:
+            object.__setattr__(self, "sets", _read_only(np.ascontiguousarray(self.sets, bool)))
         if self.features is not None:
             values = np.ascontiguousarray(self.features, dtype=np.float32)
             object.__setattr__(self, "features", _read_only(values))
-        if self.time is not None:
-            times = np.ascontiguousarray(self.time, dtype=np.float64)
-            object.__setattr__(self, "time", _read_only(times))
-        _check(self)
+        for name in ("time", "duration"):
+            values = getattr(self, name)
+            if values is not None:
+                seconds = np.ascontiguousarray(values, dtype=np.float64)
+                object.__setattr__(self, name, _read_only(seconds))
+        check_data(self)
 
     @classmethod
     def from_triples(
@@ -106,27 +136,53 @@ class CrowdData:
         classes: Sequence[str] | None = None,
         gold: Mapping[Any, Any] | None = None,
     ) -> CrowdData:
-        """Build data from (item, worker, label) triples, with names in order of appearance."""
-        items = _codes_of(str(triple[0]) for triple in triples)
-        workers = _codes_of(str(triple[1]) for triple in triples)
-        seen = [str(triple[2]) for triple in triples]
+        """Build data from triples, with items and workers in order of appearance.
+
+        Parameters
+        ----------
+        triples
+            (item, worker, label) of every label.
+        classes
+            The classes in their order; None takes those that occur, numbers by value and
+            everything else by spelling.
+        gold
+            Known answers by item; items without labels are left out.
+
+        Returns
+        -------
+        CrowdData
+            The labels as codes and names.
+
+        Raises
+        ------
+        DataError
+            If a label or an answer is none of the classes.
+
+        Examples
+        --------
+        >>> CrowdData.from_triples([(1, "ann", "yes"), (2, "ann", "no")], gold={1: "yes"}).n_gold
+        1
+        """
+        items = codes_by_name(str(triple[0]) for triple in triples)
+        workers = codes_by_name(str(triple[1]) for triple in triples)
+        labels = [str(triple[2]) for triple in triples]
         answers = [str(value) for value in (gold or {}).values()]
-        names = tuple(classes) if classes is not None else natural_order({*seen, *answers})
+        names = tuple(classes) if classes is not None else natural_order({*labels, *answers})
         code = {name: index for index, name in enumerate(names)}
-        if missing := [name for name in [*seen, *answers] if name not in code]:
+        if missing := [name for name in [*labels, *answers] if name not in code]:
             raise DataError(f"The label {missing[0]!r} is not one of the classes {list(names)}")
-        known = np.full(len(items), UNKNOWN, np.int32) if gold else None
+        gold_codes = np.full(len(items), UNKNOWN, np.int32) if gold else None
         for name, answer in (gold or {}).items():
-            if known is not None and str(name) in items:
-                known[items[str(name)]] = code[str(answer)]
+            if gold_codes is not None and str(name) in items:
+                gold_codes[items[str(name)]] = code[str(answer)]
         return cls(
             item=np.array([items[str(triple[0])] for triple in triples], np.int32),
             worker=np.array([workers[str(triple[1])] for triple in triples], np.int32),
-            label=np.array([code[name] for name in seen], np.int32),
+            label=np.array([code[name] for name in labels], np.int32),
             items=tuple(items),
             workers=tuple(workers),
             classes=names,
-            gold=known,
+            gold=gold_codes,
         )
 
     @property
@@ -161,48 +217,51 @@ class CrowdData:
 
     @property
     def has_gold(self) -> NDArray[np.bool_]:
-        """Which items have a known answer."""
+        """Which items have a known answer [N]."""
         if self.gold is None:
             return np.zeros(self.n_items, bool)
-        known = ~np.isnan(self.gold) if self.kind == "ratings" else self.gold != UNKNOWN
-        return np.asarray(known, bool)
+        is_number = "gold" in NUMBERS.get(self.kind, ())
+        return np.asarray(~np.isnan(self.gold) if is_number else self.gold != UNKNOWN, bool)
 
     @cached_property
     def labels_per_item(self) -> NDArray[np.int64]:
-        """The number of labels of each item."""
-        return self._counted(self.n_items, lambda part: self.item[part])
+        """The number of labels of each item [N]; a comparison counts for both of its items."""
+        first = self._count(self.n_items, lambda chunk: self.item[chunk])
+        other = self.other
+        if other is None:
+            return first
+        return first + self._count(self.n_items, lambda chunk: other[chunk])
 
     @cached_property
     def labels_per_worker(self) -> NDArray[np.int64]:
-        """The number of labels of each worker."""
-        return self._counted(self.n_workers, lambda part: self.worker[part])
+        """The number of labels of each worker [W]."""
+        return self._count(self.n_workers, lambda chunk: self.worker[chunk])
 
     @cached_property
     def votes(self) -> NDArray[np.int64]:
         """How often each item [N] got each class [K]."""
-        if self.kind == "ratings":
-            raise DataError("Ratings have no classes to count")
-        counts = self._counted(
+        if self.kind not in ("classes", "sequences"):
+            raise DataError(f"Labels that are {self.kind} are not one class each to be counted")
+        counts = self._count(
             self.n_items * self.n_classes,
-            lambda part: self.item[part] * np.intp(self.n_classes) + self.label[part],
+            lambda chunk: self.item[chunk] * np.intp(self.n_classes) + self.label[chunk],
         )
         return counts.reshape(self.n_items, self.n_classes)
 
-    def _counted(
-        self, size: int, codes: Callable[[slice], NDArray[np.integer]]
-    ) -> NDArray[np.int64]:
-        """How often each of so many codes occurs, which are asked for some labels at a time.
+    def _count(self, size: int, codes: Callable[[slice], NDArray[np.integer]]) -> NDArray[np.int64]:
+        """Count how often each code occurs; `codes` gives those of some labels at a time.
 
         Numpy needs 64-bit copies of what it counts, and a large one costs more than the counting.
         """
         total = np.zeros(size, np.int64)
-        for at in range(0, self.n_labels, COUNTED_AT_ONCE):
-            np.add.at(total, codes(slice(at, at + COUNTED_AT_ONCE)).astype(np.intp, copy=False), 1)
+        for start in range(0, self.n_labels, LABELS_PER_CHUNK):
+            chunk = slice(start, start + LABELS_PER_CHUNK)
+            np.add.at(total, codes(chunk).astype(np.intp, copy=False), 1)
         return total
 
     @cached_property
     def fingerprint(self) -> str:
-        """A SHA-256 of everything that can change a result."""
+        """A SHA-256 of everything that can change a result, in hexadecimal."""
         digest = hashlib.sha256(self.kind.encode())
         for names in (self.items, self.workers, self.classes, self.feature_names):
             digest.update(f"\x1d{len(names)}\x1d".encode())
@@ -213,53 +272,91 @@ class CrowdData:
         for name, values in sorted(self.details.items()):
             digest.update(f"\x1d{name}\x1d".encode())
             digest.update("\x1f".join(values).encode("utf-8", "surrogatepass"))
-        if self.features is not None and self.features.ndim > FLAT:
+        if self.features is not None and self.features.ndim > TABLE_DIMENSIONS:
             digest.update(f"\x1d{self.features.shape}".encode())
         if self.recipe is not None:
             digest.update(f"\x1d{self.recipe.fingerprint}".encode())
+        if self.duration is not None:  # data without durations keep the fingerprint they had
+            digest.update(b"\x1dduration")
+            digest.update(self.duration.data)
+        for array in (self.other, self.sets):
+            if array is not None:
+                digest.update(b"\x1d" + array.tobytes())
         return digest.hexdigest()
 
-    def only(self, keep: NDArray[np.bool_]) -> CrowdData:
-        """Keep some labels; items, workers and classes stay as they are."""
+    @cached_property
+    def answers(self) -> tuple[str, ...]:
+        """What the codes of labels stand for: classes, or sets of them as JSON lists."""
+        if self.sets is None:
+            return self.classes
+        names = np.array(self.classes, dtype=object)
+        return tuple(json.dumps(names[row].tolist(), ensure_ascii=False) for row in self.sets)
+
+    def class_names(self, codes: NDArray[Any], unknown: str = "") -> NDArray[np.object_]:
+        """Return the names of class codes, or of sets of classes as JSON lists.
+
+        Parameters
+        ----------
+        codes
+            Codes of labels, or UNKNOWN, in any shape.
+        unknown
+            What stands for UNKNOWN.
+
+        Returns
+        -------
+        numpy.ndarray
+            The names, in the shape of the codes.
+        """
+        names = np.array([*self.answers, unknown], dtype=object)
+        named: NDArray[np.object_] = names[np.asarray(codes)]  # UNKNOWN, -1, is the last
+        return named
+
+    def only(self, keep: NDArray[np.bool_] | NDArray[np.intp]) -> CrowdData:
+        """Keep some labels; items, workers and classes stay as they are.
+
+        Parameters
+        ----------
+        keep
+            Which labels to keep: a mask [L], or positions in their new order.
+
+        Returns
+        -------
+        CrowdData
+            Data with the same codes and names.
+        """
         return replace(
             self,
             item=self.item[keep],
             worker=self.worker[keep],
             label=self.label[keep],
+            other=None if self.other is None else self.other[keep],
             time=None if self.time is None else self.time[keep],
+            duration=None if self.duration is None else self.duration[keep],
+            row=None if self.row is None else self.row[keep],
         )
 
     def without_workers(self, names: Sequence[str]) -> CrowdData:
-        """Leave out every label of the named workers."""
+        """Leave out every label of some workers; the workers keep their codes.
+
+        Parameters
+        ----------
+        names
+            The workers to leave out.
+
+        Returns
+        -------
+        CrowdData
+            Data with the same codes and names.
+
+        Raises
+        ------
+        DataError
+            If there is no worker of such a name.
+        """
         if unknown := sorted(set(names) - set(self.workers)):
             raise DataError(f"There is no worker called {unknown[0]!r}")
-        out = np.isin(np.array(self.workers, dtype=object), list(names))
-        return self.only(~out[self.worker])
-
-
-def natural_order(names: set[str] | Sequence[str]) -> tuple[str, ...]:
-    """Order numbers by value and everything else by spelling."""
-
-    def key(name: str) -> tuple[int, float, str]:
-        try:
-            value = float(name)
-        except ValueError:
-            return (1, 0.0, name)
-        return (1, 0.0, name) if math.isnan(value) else (0, value, name)
-
-    return tuple(sorted(set(names), key=key))
-
-
-def _codes_of(names: Any) -> dict[str, int]:
-    return {name: index for index, name in enumerate(dict.fromkeys(names))}
-
-
-def _whole_numbers(name: str, values: NDArray[Any]) -> Codes:
-    """Codes as 32-bit integers; anything that is not a whole number is refused, not cut."""
-    array = np.asarray(values)
-    if array.size and not np.issubdtype(array.dtype, np.integer):
-        raise DataError(f"Codes must be whole numbers, not {array.dtype}", column=name)
-    return np.ascontiguousarray(array, dtype=np.int32)
+        is_left_out = np.isin(np.array(self.workers, dtype=object), list(names))
+        return self.only(~is_left_out[self.worker])
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:
@@ -267,46 +364,3 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
     view = array.view()
     view.flags.writeable = False
     return view
-
-
-def _check(data: CrowdData) -> None:
-    if not len(data.item) == len(data.worker) == len(data.label):
-        sizes = f"{len(data.item)}, {len(data.worker)} and {len(data.label)}"
-        raise DataError(f"Items, workers and labels must be equally many; there are {sizes}")
-    if not len(data.item):
-        raise DataError("There is no label in the data", fix="Add rows of item, worker, label.")
-    _check_codes("item", data.item, data.items)
-    _check_codes("worker", data.worker, data.workers)
-    if data.kind != "ratings":
-        _check_codes("label", data.label, data.classes)
-    elif not np.isfinite(data.label).all():
-        raise DataError("A rating is not a finite number", column="label")
-    if data.gold is not None and data.kind != "ratings" and len(data.gold):
-        low, high = int(np.min(data.gold)), int(np.max(data.gold))
-        if low < UNKNOWN or high >= data.n_classes:
-            raise DataError("A gold answer is none of the classes", column="gold")
-    _check_length("gold answers", data.gold, data.n_items, "items")
-    _check_length("rows of features", data.features, data.n_items, "items")
-    if data.features is not None and (
-        data.features.ndim not in (FLAT, PICTURES) or not data.n_features
-    ):
-        raise DataError(
-            f"The features have the shape {data.features.shape}",
-            fix="Give [items, numbers], or pictures as [items, channels, height, width].",
-        )
-    _check_length("times", data.time, data.n_labels, "labels")
-    for name, values in data.details.items():
-        _check_length(f"details {name!r}", values, data.n_items, "items")
-
-
-def _check_codes(name: str, codes: NDArray[Any], names: tuple[str, ...]) -> None:
-    if int(codes.min()) < 0 or int(codes.max()) >= len(names):
-        raise DataError(f"A code lies outside 0..{len(names) - 1}", column=name)
-    if len(set(names)) != len(names):
-        twice = Counter(names).most_common(1)[0][0]
-        raise DataError(f"Two names are {twice!r}", column=name)
-
-
-def _check_length(what: str, values: Sequence[str] | NDArray[Any] | None, n: int, of: str) -> None:
-    if values is not None and len(values) != n:
-        raise DataError(f"There are {len(values)} {what} for {n} {of}")

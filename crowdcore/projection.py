@@ -103,7 +103,7 @@ def _isomap(points: Floats) -> Floats:
 
 def main(arguments: Sequence[str]) -> None:
     """Project the points of one file into another, which appears whole or not at all."""
-    from crowdcore.io.atomic import atomic
+    from crowdcore.atomic import atomic
 
     target, kind, seed = arguments
     if hasattr(os, "nice"):

@@ -1,117 +1,107 @@
-"""Estimate, what a method returns; Result, what everyone else reads."""
+"""Estimate, what a method returns; Result, what everyone else reads; of any kind of labels."""
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from crowdcore.data import UNKNOWN, Codes, CrowdData, DataError, Floats
+from crowdcore.data import CrowdData, DataError, Floats
+from crowdcore.distributions import checked_scores
+from crowdcore.warm_start import WarmStart
 
 if TYPE_CHECKING:
     import pandas as pd
     from torch import Tensor
 
-    from crowdcore.method import Config, Method
+    from crowdcore.artefacts.artefact import AnyArtefact, Artefact
+    from crowdcore.config import Config
+    from crowdcore.method import Method
     from crowdcore.run import Run
 
-TIE = 1e-6
-"""Two classes whose probabilities differ by less are tied."""
-
-ROWS = 16_384
-"""Rows of a table that are checked at a time, so that they stay next to the processor."""
-
-FEW = 8
-"""Up to so many classes are compared one by one: numpy is slow with short rows."""
-
-CONFIDENCE = 1.959963984540054
-"""Standard deviations of a 95 % interval."""
-
-
-class ResultError(RuntimeError):
-    """A method broke its promise; this is a bug in the method, not in the data."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Beliefs:
-    """What an earlier result held of items and workers, by name; a fit can begin from it."""
-
-    items: tuple[str, ...]
-    classes: tuple[str, ...]
-    posterior: Floats  # [N, K]
-    item_scores: Mapping[str, Floats] = field(default_factory=dict)  # name -> [N]
-    workers: tuple[str, ...] = ()
-    worker_scores: Mapping[str, Floats] = field(default_factory=dict)  # name -> [W]
-
-    def about(self, data: CrowdData) -> Floats:
-        """The posterior for these data [N, K], matched by name; vote shares where it is silent."""
-        votes = data.votes + 1e-3
-        posterior: Floats = votes / votes.sum(1, keepdims=True)
-        old, classes = _places(data.items, self.items), _places(data.classes, self.classes)
-        known = np.zeros((int((old != UNKNOWN).sum()), data.n_classes))
-        shared = np.flatnonzero(classes != UNKNOWN)
-        known[:, shared] = self.posterior[old[old != UNKNOWN]][:, classes[shared]]
-        total = known.sum(1)
-        if not total.any():
-            raise DataError(
-                "The earlier result says nothing about these data: no item with one of its classes "
-                "is in both",
-                fix="Begin from a result of the same items and classes, or from none.",
-            )
-        told = total > 0
-        posterior[np.flatnonzero(old != UNKNOWN)[told]] = known[told] / total[told, None]
-        return posterior
-
-    def of_items(self, name: str, data: CrowdData, *, otherwise: float) -> Floats:
-        """A score of these data's items [N], and another number where there is none."""
-        old = _places(data.items, self.items)
-        return _picked(self.item_scores.get(name), old, otherwise)
-
-    def of_workers(self, name: str, data: CrowdData, *, otherwise: float) -> Floats:
-        """A score of these data's workers [W], and another number where there is none."""
-        old = _places(data.workers, self.workers)
-        return _picked(self.worker_scores.get(name), old, otherwise)
-
-
-def _places(names: tuple[str, ...], among: tuple[str, ...]) -> NDArray[np.int64]:
-    """Where each of the names stands among others; UNKNOWN where it does not."""
-    if names == among:
-        return np.arange(len(names))
-    place = {name: index for index, name in enumerate(among)}
-    return np.array([place.get(name, UNKNOWN) for name in names], np.int64)
-
-
-def _picked(scores: Floats | None, places: NDArray[np.int64], otherwise: float) -> Floats:
-    if scores is None:
-        return np.full(len(places), otherwise)
-    found: Floats = np.append(scores, np.nan)[places]  # UNKNOWN is the last
-    return np.where(np.isfinite(found), found, otherwise)
+Z_95 = 1.959963984540054
+"""Standard deviations on either side of a 95 % interval."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """What a method infers, as tensors or arrays, in the order of the codes."""
+    """What every method infers besides its answers; each shape of answer has a class of its own.
 
-    posterior: Tensor | Floats  # [N, K]
-    confusion: Tensor | Floats | None = None  # [W, true, given]
-    truth: Tensor | Codes | None = None  # [N]; only where it is not simply the likeliest class
+    Parameters
+    ----------
+    worker_scores, item_scores
+        Further numbers by name, [W] and [N].
+    artefacts
+        What else the method leaves.
+    members
+        Results of methods that this one is made of.
+    used_gold
+        Whether it learnt from gold, where the method itself decides that.
+    notes
+        Sentences that a reader of the result must see.
+    """
+
     worker_scores: Mapping[str, Tensor | Floats] = field(default_factory=dict)  # name -> [W]
     item_scores: Mapping[str, Tensor | Floats] = field(default_factory=dict)  # name -> [N]
-    artefacts: Mapping[str, Any] = field(default_factory=dict)
-    members: tuple[Result, ...] = ()  # results of methods that this one is made of
-    used_gold: bool = False  # where the method itself decides whether it learns from gold
-    notes: tuple[str, ...] = ()  # sentences that a reader of the result must see
+    artefacts: Sequence[Artefact] = ()
+    members: tuple[Result, ...] = ()
+    used_gold: bool = False
+    notes: tuple[str, ...] = ()
+
+    def to_result(self, **common: Any) -> Result:
+        """Check the answers and make the result of their shape.
+
+        Parameters
+        ----------
+        **common
+            The fields that every `Result` has.
+
+        Returns
+        -------
+        Result
+            The answers as arrays.
+
+        Raises
+        ------
+        ResultError
+            If a shape or a number is impossible.
+        """
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, kw_only=True)
 class Provenance:
-    """How a result came about: enough to make it again, and to trust it."""
+    """How a result came about: enough to make it again, and to trust it.
+
+    Parameters
+    ----------
+    method, title
+        The id and the title of the method.
+    params, seed, device
+        What it was run with.
+    seconds, steps
+        How long it took.
+    converged
+        Whether it reached its goal; None where nothing iterates, or for a fixed number of steps.
+    created
+        When it ended, in ISO 8601.
+    version, torch
+        The versions of crowdcore and torch.
+    data
+        The fingerprint of the data.
+    used_gold
+        Whether the method saw the gold, so that it cannot be scored by it.
+    temperature
+        By which the probabilities were calibrated; None where they were not.
+    notes
+        Sentences that a reader of the result must see.
+    completion
+        How labels were filled in before; None where none were.
+    """
 
     method: str
     title: str
@@ -120,57 +110,100 @@ class Provenance:
     device: str
     seconds: float
     steps: int
-    converged: bool | None  # None where nothing iterates, or for a fixed number of steps
+    converged: bool | None
     created: str
     version: str
     torch: str
-    data: str  # the data's fingerprint
+    data: str
     used_gold: bool = False
-    temperature: float | None = None  # None where the probabilities were not calibrated
-    expected_accuracy: tuple[float, float, float] | None = None  # point and 95 % interval
+    temperature: float | None = None
     notes: tuple[str, ...] = ()
-    completion: dict[str, Any] | None = None  # how labels were filled in before, if they were
+    completion: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Score:
-    """How many of the items with gold are right, with a 95 % Wilson interval."""
+    """How far truths agree with gold; each shape of answer has measures of its own.
+
+    Parameters
+    ----------
+    n
+        How many items have gold.
+    """
 
     n: int
-    correct: int
-    undecided: int
+
+    def __getattr__(self, name: str) -> Any:
+        """Say which measures there are instead of one that there is not."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        has = ", ".join(self.__dataclass_fields__)
+        raise AttributeError(f"A {type(self).__name__} has no {name!r}; it has {has}")
 
     @property
-    def accuracy(self) -> float:
-        """The share that is right; undecided counts as wrong."""
-        return self.correct / self.n if self.n else math.nan
+    def figures(self) -> dict[str, float | int]:
+        """The measures by name, as they are written to files."""
+        raise NotImplementedError
 
     @property
-    def interval(self) -> tuple[float, float]:
-        """The Wilson interval of the accuracy."""
-        low, high = wilson(self.correct, self.n)
-        return float(low), float(high)
+    def lines(self) -> list[str]:
+        """The measures in sentences."""
+        raise NotImplementedError
+
+    @property
+    def headline(self) -> str:
+        """The measure that counts most, in a few words."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Result:
-    """Truths, and everything that was learnt on the way to them."""
+    """Truths, and everything that was learnt on the way to them; `fit` makes one.
+
+    This is what results of all kinds of labels have in common. What a truth is depends on the
+    kind: see `ClassResult` and `NumberResult`.
+
+    Parameters
+    ----------
+    data
+        The labels as observed.
+    worker_scores, item_scores
+        The method's own numbers by name, [W] and [N].
+    artefacts
+        What else the method left, as it is stored; read it by `artefact`.
+    history
+        One row per step, with what was logged.
+    provenance
+        How the result came about.
+    members
+        Results of the methods that this one is made of.
+
+    Examples
+    --------
+    >>> result = crowdcore.fit(data, "ds")  # doctest: +SKIP
+    >>> result.truths().head()  # doctest: +SKIP
+    """
 
     data: CrowdData
-    posterior: Floats  # [N, K]
-    truth: Codes  # [N]; UNKNOWN where the method left an item undecided
-    tied: NDArray[np.bool_]  # [N]
-    confusion: Floats | None  # [W, true, given]
     worker_scores: dict[str, Floats]
     item_scores: dict[str, Floats]
-    artefacts: dict[str, Any]
+    artefacts: dict[str, dict[str, Any]]
     history: list[dict[str, float | str]]
     provenance: Provenance
     members: tuple[Result, ...] = ()
 
-    @classmethod
+    answers: ClassVar[tuple[str, ...]] = ()
+    """The fields that hold the answers, arrays with a row per item or per worker."""
+
+    def __getattr__(self, name: str) -> Any:
+        """Say what a result of this kind has instead of what it lacks."""
+        if name.startswith("__") or "data" not in self.__dict__:
+            raise AttributeError(name)
+        has = ", ".join(self.answers)
+        raise AttributeError(f"A result of {self.data.kind} has no {name!r}; it has {has}")
+
+    @staticmethod
     def checked(
-        cls,
         estimate: Estimate,
         *,
         data: CrowdData,
@@ -180,31 +213,40 @@ class Result:
         began: float,
         used_gold: bool,
     ) -> Result:
-        """Convert what a method returned, hold it to its promises, and note how it came about."""
+        """Convert what a method returned, hold it to its promises, and note how it came about.
+
+        Parameters
+        ----------
+        estimate
+            What the method returned.
+        data
+            The labels as observed.
+        method, config, run
+            What made the estimate.
+        began
+            When, by `time.perf_counter`.
+        used_gold
+            Whether gold was given to the method.
+
+        Returns
+        -------
+        Result
+            The estimate as arrays.
+
+        Raises
+        ------
+        ResultError
+            If a shape or a number is impossible: a bug of the method.
+        """
         import torch
 
         from crowdcore import __version__
 
-        posterior = _distributions(estimate.posterior, (data.n_items, data.n_classes), "posterior")
-        confusion = None
-        if estimate.confusion is not None:
-            shape = (data.n_workers, data.n_classes, data.n_classes)
-            confusion = _distributions(estimate.confusion, shape, "confusion")
-        truth, tied = _winners(posterior)
-        if estimate.truth is not None:
-            truth = as_array(estimate.truth)
-            allowed = np.arange(-1, data.n_classes)
-            if truth.shape != (data.n_items,) or not np.isin(truth, allowed).all():
-                raise ResultError("truth: one class code an item, or -1")
-        return cls(
+        return estimate.to_result(
             data=data,
-            posterior=posterior,
-            truth=truth.astype(np.int32),
-            tied=tied,
-            confusion=confusion,
-            worker_scores=_scores(estimate.worker_scores, data.n_workers),
-            item_scores=_scores(estimate.item_scores, data.n_items),
-            artefacts={name: _plain(one) for name, one in estimate.artefacts.items()},
+            worker_scores=checked_scores(estimate.worker_scores, data.n_workers),
+            item_scores=checked_scores(estimate.item_scores, data.n_items),
+            artefacts=_stored(estimate.artefacts),
             history=[row for row in run.history if len(row) > 2],  # noqa: PLR2004  (stage, step)
             provenance=Provenance(
                 method=method.id,
@@ -225,116 +267,167 @@ class Result:
             members=estimate.members,
         )
 
-    @property
-    def confidence(self) -> Floats:
-        """The probability of each item's likeliest class [N]."""
-        top: Floats = self.posterior.max(1)
-        return top
-
     def score(self) -> Score | None:
-        """Compare the truths with gold; None where there is none, or where the method saw it."""
-        known = self.data.has_gold
-        if self.data.gold is None or not known.any() or self.provenance.used_gold:
-            return None
-        truth = self.truth[known]
-        correct = int((truth == self.data.gold[known]).sum())
-        return Score(n=len(truth), correct=correct, undecided=int((truth == UNKNOWN).sum()))
+        """Compare the truths with gold.
+
+        Returns
+        -------
+        Score or None
+            In the measures of this shape of answer; None where there is no gold, or where the
+            method has seen it.
+
+        Raises
+        ------
+        NotImplementedError
+            Every shape of answer measures by itself.
+        """
+        raise NotImplementedError
 
     @property
-    def beliefs(self) -> Beliefs:
-        """What a later fit can begin from."""
-        return Beliefs(
-            items=self.data.items,
-            classes=self.data.classes,
-            posterior=self.posterior,
-            item_scores=self.item_scores,
-            workers=self.data.workers,
-            worker_scores=self.worker_scores,
-        )
+    def summary(self) -> dict[str, float | int]:
+        """A few numbers about all truths, by name."""
+        raise NotImplementedError
+
+    @property
+    def summary_line(self) -> str:
+        """The same numbers in a sentence."""
+        raise NotImplementedError
+
+    @property
+    def can_be_scored(self) -> bool:
+        """Whether there is gold that the method has not seen."""
+        return self.data.n_gold > 0 and not self.provenance.used_gold
+
+    def artefact(self, kind: type[AnyArtefact]) -> AnyArtefact | None:
+        """Return what the method left besides, of one class of `crowdcore.artefacts`.
+
+        Parameters
+        ----------
+        kind : type
+            The class of the artefact, such as `Communities`.
+
+        Returns
+        -------
+        Artefact or None
+            None where the method leaves none of this class.
+
+        Examples
+        --------
+        >>> from crowdcore.artefacts.communities import Communities
+        >>> communities = result.artefact(Communities)  # doctest: +SKIP
+        """
+        stored = self.artefacts.get(kind.name)
+        return None if stored is None else kind.from_stored(stored, self.data)
+
+    def with_fields(self, **fields: Any) -> Self:
+        """Return the same result with some fields changed.
+
+        Parameters
+        ----------
+        **fields
+            New values by name.
+
+        Returns
+        -------
+        Result
+            A copy that shares all other arrays.
+        """
+        return replace(self, **fields)
+
+    def with_artefacts(self, *artefacts: Artefact) -> Result:
+        """Return the same result with further artefacts.
+
+        Parameters
+        ----------
+        *artefacts
+            Artefacts to keep; each replaces one of the same class.
+
+        Returns
+        -------
+        Result
+            A copy that shares all arrays.
+        """
+        return replace(self, artefacts={**self.artefacts, **_stored(artefacts)})
+
+    def with_notes(self, *notes: str) -> Result:
+        """Return the same result with further sentences that a reader must see.
+
+        Parameters
+        ----------
+        *notes
+            Sentences.
+
+        Returns
+        -------
+        Result
+            A copy that shares all arrays.
+        """
+        provenance = replace(self.provenance, notes=(*self.provenance.notes, *notes))
+        return replace(self, provenance=provenance)
+
+    @property
+    def warm_start(self) -> WarmStart:
+        """What a later fit of the same or of similar data can begin from."""
+        raise DataError(f"Fits of {self.data.kind} do not begin from an earlier result")
 
     def truths(self) -> pd.DataFrame:
-        """One row an item: truth, confidence, labels, tie, the method's scores, `p:` columns."""
-        from crowdcore.io.tables import truths_table
+        """Make a table with one row per item: its truth, and how sure that is.
 
-        return truths_table(self)
+        Returns
+        -------
+        pandas.DataFrame
+            With the columns that `audit.kinds` lists for this kind of labels.
+        """
+        from crowdcore.audit.kinds import audit_of
 
-    def workers(self) -> pd.DataFrame:
-        """One row a worker: quality with intervals, and a verdict with its evidence."""
-        from crowdcore.audit.workers import worker_table
+        return audit_of(self.data.kind).truths(self)
 
-        return worker_table(self)
+    def workers(
+        self, *, requirement: float | None = None, rows_in_order: bool = False
+    ) -> pd.DataFrame:
+        """Make a table with one row per worker: quality with intervals, a verdict, its evidence.
+
+        Parameters
+        ----------
+        requirement
+            The accuracy, between 0 and 1, that is asked for; without one nobody is weak.
+        rows_in_order
+            Whether rows stand in the order of work, for labels without times.
+
+        Returns
+        -------
+        pandas.DataFrame
+            With the columns that `audit.kinds` lists for this kind of labels.
+        """
+        from crowdcore.audit.kinds import audit_of
+
+        options = {"requirement": requirement, "rows_in_order": rows_in_order or None}
+        given = {name: value for name, value in options.items() if value is not None}
+        return audit_of(self.data.kind).judge_workers(self, given)
 
 
 def wilson(hits: Any, n: Any) -> tuple[Floats, Floats]:
-    """The 95 % Wilson intervals of shares `hits / n`; (0, 1) where n is 0."""
+    """Give shares their 95 % Wilson intervals.
+
+    Parameters
+    ----------
+    hits, n
+        Counts whose ratios are the shares; they need not be whole numbers.
+
+    Returns
+    -------
+    tuple of numpy.ndarray
+        The lower and the upper ends; 0 and 1 where n is 0.
+    """
     hits, n = np.asarray(hits, np.float64), np.asarray(n, np.float64)
     size = np.maximum(n, 1e-12)
-    share, square = hits / size, CONFIDENCE**2
+    share, square = hits / size, Z_95**2
     middle = (share + square / (2 * size)) / (1 + square / size)
     spread = np.sqrt(np.maximum(share * (1 - share) / size + square / (4 * size**2), 0))
-    half = CONFIDENCE / (1 + square / size) * spread
+    half = Z_95 / (1 + square / size) * spread
     low = np.where(n > 0, np.clip(middle - half, 0, 1), 0.0)
     return low, np.where(n > 0, np.clip(middle + half, 0, 1), 1.0)
 
 
-def as_array(value: Any, dtype: Any = None) -> NDArray[Any]:
-    """A copy as an array, from a tensor on any device or from anything that numpy takes."""
-    detach = getattr(value, "detach", None)
-    return np.array(value if detach is None else detach().cpu().numpy(), dtype=dtype)
-
-
-def _plain(artefact: Any) -> Any:
-    """An artefact's tensors as arrays, like everything else that a result holds."""
-    if not isinstance(artefact, Mapping):
-        return artefact
-    return {key: as_array(one) if hasattr(one, "detach") else one for key, one in artefact.items()}
-
-
-def _distributions(value: Any, shape: tuple[int, ...], name: str) -> Floats:
-    array = as_array(value, np.float64)
-    if array.shape != shape:
-        raise ResultError(f"{name}: shape {array.shape} instead of {shape}")
-    for rows in _blocks(array.reshape(-1, shape[-1])):
-        least = rows.min()
-        if not least >= -TIE:  # also where one is not a number
-            raise ResultError(f"{name}: a probability is negative or not a number")
-        total = rows @ np.ones((shape[-1], 1))  # several times faster than sum(-1)
-        if np.abs(total - 1).max() > 1e-3:  # noqa: PLR2004  (float32 rows are off by 1e-6 K)
-            raise ResultError(f"{name}: a row does not sum to 1")
-        if least < 0:
-            np.maximum(rows, 0, out=rows)
-        np.divide(rows, total, out=rows)
-    return array
-
-
-def _winners(posterior: Floats) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """The likeliest class of every item [N], and whether it is tied with another [N]."""
-    truth, tied = np.zeros(len(posterior), np.int32), np.zeros(len(posterior), np.bool_)
-    parts = zip(_blocks(posterior), _blocks(truth), _blocks(tied), strict=True)
-    for rows, winner, doubtful in parts:
-        if rows.shape[1] > FEW:
-            winner[:] = rows.argmax(1)
-            top = np.take_along_axis(rows, winner[:, None], 1)
-            even = np.flatnonzero(top <= 0.5 + TIE)  # more than half is never tied
-            doubtful[even] = np.count_nonzero(rows[even] >= top[even] - TIE, axis=1) > 1
-            continue
-        best, second = rows[:, 0].copy(), np.full(len(rows), -1.0)
-        for code in range(1, rows.shape[1]):
-            column = rows[:, code].copy()
-            np.copyto(winner, code, where=column > best)
-            np.maximum(second, np.minimum(column, best), out=second)
-            np.maximum(best, column, out=best)
-        np.greater_equal(second, best - TIE, out=doubtful)
-    return truth, tied
-
-
-def _blocks(table: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    return (table[at : at + ROWS] for at in range(0, len(table), ROWS))
-
-
-def _scores(scores: Mapping[str, Any], size: int) -> dict[str, Floats]:
-    arrays = {name: as_array(value, np.float64) for name, value in scores.items()}
-    for name, array in arrays.items():
-        if array.shape != (size,) or not np.isfinite(array).all():
-            raise ResultError(f"{name}: {size} finite numbers expected")
-    return arrays
+def _stored(artefacts: Sequence[Artefact]) -> dict[str, dict[str, Any]]:
+    return {artefact.name: artefact.as_stored() for artefact in artefacts}

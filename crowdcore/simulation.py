@@ -70,13 +70,50 @@ def simulate(
     truth: Sequence[int] | NDArray[np.integer] | None = None,
     seed: int = 0,
 ) -> Simulation:
-    """Simulate a crowd.
+    """Simulate a crowd whose truths and workers are known.
 
-    `spammers` (half random, half one-answer), `adversaries` and `copiers` are shares of the
-    workers; `experts`, `careless` and `class_bias` (lopsided workers) are shares of the honest
-    rest, and who is none of these is good. `hard_items` is a share of the items. Class k has
-    a prior of (k + 1) ** -skew; the r-th busiest worker works r ** -activity as much as the
-    first. A given `truth` (class codes) replaces the drawn one and sets the number of items.
+    Parameters
+    ----------
+    items, workers, classes
+        How many there are.
+    labels_per_item
+        How many workers label each item.
+    experts, careless, class_bias
+        Shares of the honest workers who are very good, make many errors, or confuse classes
+        mostly in one direction. Who is none of these is good.
+    spammers
+        The share of workers who label without looking: half at random, half always the same.
+    adversaries
+        The share of workers who mean to be wrong.
+    copiers
+        The share of workers who copy another one.
+    hard_items
+        The share of items that are hard to tell.
+    skew
+        How uneven the classes are: class k has a prior of (k + 1) ** -skew.
+    activity
+        How uneven the workers are: the r-th busiest works r ** -activity as much as the first.
+    features
+        How many features describe an item; 0 for none.
+    truth
+        Class codes of the items, instead of drawn ones; their number is that of the items.
+    seed
+        From which all random numbers come.
+
+    Returns
+    -------
+    Simulation
+        The data, with the truths as gold, and what each worker is.
+
+    Raises
+    ------
+    DataError
+        If the numbers do not fit together.
+
+    Examples
+    --------
+    >>> simulate(items=20, workers=6, labels_per_item=3).data.n_labels
+    60
     """
     known = None if truth is None else np.asarray(truth)
     items = items if known is None else len(known)
@@ -86,12 +123,12 @@ def simulate(
     counts = _count(workers, bad, honest)
     _check_share("hard_items", hard_items)
     if counts["copier"] and labels_per_item < 2:  # noqa: PLR2004  (the other and the copier)
-        raise DataError("Copiers need two labels an item: the other's and their own")
+        raise DataError("Copiers need two labels per item: the other's and their own")
     if labels_per_item > (others := workers - counts["copier"]):
         people = f"{others} workers who do not copy" if counts["copier"] else f"{others} workers"
         raise DataError(
-            f"{labels_per_item} labels an item need as many workers; there are {people}",
-            fix="Ask for more workers or for fewer labels an item.",
+            f"{labels_per_item} labels per item need as many workers; there are {people}",
+            fix="Ask for more workers or for fewer labels per item.",
         )
 
     rng = np.random.default_rng(seed)
@@ -140,7 +177,7 @@ class _Items:
     lookalike: Codes  # [N]
 
 
-def _check_sizes(  # noqa: PLR0917  (one line a bound)
+def _check_sizes(  # noqa: PLR0917  (one line per bound)
     items: int, workers: int, classes: int, labels: int, features: int, skew: float, activity: float
 ) -> None:
     bounds = [

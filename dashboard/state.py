@@ -7,20 +7,20 @@ clears it, so the session remembers as well; every tab has its own of both.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import streamlit as st
 
 from crowdcore.data import DataError
+from crowdcore.workspace.errors import StorageError
+from dashboard.pages import get_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from crowdcore.workspace import Dataset, Project, RunRow, Workspace
-
-PAGES = ("data", "run", "truths", "workers", "attention", "spectral", "completion", "export")
-"""The pages by name; each is the script views/<name>.py."""
+    from crowdcore.workspace import Project, RunRow, Workspace
 
 _LAST_PROJECT = "last_project"
 
@@ -39,10 +39,10 @@ def _workspace(home: str | None) -> Workspace:
 
 def project() -> Project | None:
     """Return the current project: that of the URL, of the session, or the last one used."""
-    projects = {one.id: one for one in workspace().projects()}
-    for wish in _wishes("project"):
-        if wish in projects:
-            return projects[wish]
+    projects = {project.id: project for project in workspace().projects()}
+    for project_id in _requested("project"):
+        if project_id in projects:
+            return projects[project_id]
     last = projects.get(workspace().setting(_LAST_PROJECT, ""))
     return last or next(iter(projects.values()), None)
 
@@ -53,20 +53,20 @@ def run() -> RunRow | None:
     if current is None:
         return None
     done = {row.id: row for row in workspace().runs(current.id) if row.status == "done"}
-    for wish in _wishes("run"):
-        if wish in done:
-            return done[wish]
-    whole = (row for row in done.values() if row.member_of is None)
-    return next(whole, None)
+    for run_id in _requested("run"):
+        if run_id in done:
+            return done[run_id]
+    return next((row for row in done.values() if row.member_of is None), None)
 
 
-def dataset() -> Dataset | None:
-    """Return the data set of the current run, else the newest of the project."""
-    current = run()
-    if current is not None:
-        return workspace().dataset(current.dataset_id)
-    here = project()
-    return next(iter(workspace().datasets(here.id)), None) if here is not None else None
+def pending_run() -> RunRow | None:
+    """Return the run that was asked for, if it has no result yet: it waits, works or failed."""
+    current = project()
+    if current is None:
+        return None
+    rows = {row.id: row for row in workspace().runs(current.id)}
+    requested = next((rows[run_id] for run_id in _requested("run") if run_id in rows), None)
+    return None if requested is None or requested.status == "done" else requested
 
 
 def selection(name: str) -> str | None:
@@ -88,14 +88,7 @@ def goto(page: str, **query: str) -> NoReturn:
         remember_project(query["project"])
     if "run" in query:
         st.session_state["run"] = query["run"]
-    st.switch_page(page_path(page), query_params={**_ids(pin_run=False), **query})
-
-
-def page_path(page: str) -> str:
-    """Name a page's script, relative to app.py."""
-    if page not in PAGES:
-        raise ValueError(f"There is no page {page!r}")
-    return f"views/{page}.py"
+    st.switch_page(get_page(page).path, query_params={**_ids(pin_run=False), **query})
 
 
 def remember_project(project_id: str | None) -> None:
@@ -107,18 +100,19 @@ def remember_project(project_id: str | None) -> None:
     st.query_params.clear()
     if project_id is not None:
         st.query_params["project"] = project_id
-        workspace().set_setting(_LAST_PROJECT, project_id)
+        with suppress(StorageError):  # full or read-only: one can look all the same
+            workspace().set_setting(_LAST_PROJECT, project_id)
 
 
 def remember_run(run_id: str) -> None:
-    """Make a finished run the current one of this tab."""
+    """Make a run the current one of this tab."""
     st.session_state["run"] = run_id
     st.query_params["run"] = run_id
 
 
 def forget_run(run_id: str) -> None:
     """Let go of a run that was deleted."""
-    if run_id in _wishes("run"):
+    if run_id in _requested("run"):
         st.session_state.pop("run", None)
         select("run", None)
 
@@ -130,9 +124,9 @@ def settle(*, pin_run: bool) -> str | None:
     one goes on being the current one as runs end. Returns a sentence if the URL named
     something that is not here.
     """
-    asked = st.query_params.get("run")
-    if asked is not None and "project" not in st.query_params:
-        _adopt_project_of(asked)
+    linked = st.query_params.get("run")
+    if linked is not None and "project" not in st.query_params:
+        _adopt_project_of(linked)
     problem = _lost_link()
     ids = _ids(pin_run=pin_run)
     for key in ("project", "run"):
@@ -147,16 +141,22 @@ def choose(
 ) -> None:
     """Draw a selectbox over id -> label that follows `current` and tells what was picked.
 
-    The labels must differ: Streamlit mixes up options that look the same.
+    The labels must differ: Streamlit mixes up options that look the same. They must stay the
+    same while an option is there, too: the browser answers with the label that it was sent.
     """
     key = f"choose:{label}"
     st.session_state[key] = current
+
+    def pick() -> None:
+        if st.session_state[key] in options:
+            on_pick(st.session_state[key])
+
     st.selectbox(
         label,
         list(options),
         format_func=lambda option: options.get(option, option),
         key=key,
-        on_change=lambda: on_pick(st.session_state[key]),
+        on_change=pick,
     )
 
 
@@ -179,14 +179,17 @@ def keep(name: str, value: Any) -> None:
         st.session_state[f"kept:{name}"] = value
 
 
-def follow(name: str, widget: str, picked: str | None, *, clears: bool = True) -> None:
+def follow(name: str, widget: str, picked: str | None, *, clears: bool = True) -> bool:
     """Write to the URL what a table or chart has newly picked; an old pick changes nothing.
 
     So several widgets and links can choose the same thing, and the last one wins. `clears` is
-    false for charts: they lose their pick by themselves when they are drawn anew.
+    false for charts: they lose their pick by themselves when they are drawn anew. Returns
+    whether the selection was written.
     """
-    if is_new(widget, picked) and (picked is not None or clears):
+    changed = is_new(widget, picked) and (picked is not None or clears)
+    if changed:
         select(name, picked)
+    return changed
 
 
 def is_new(widget: str, picked: Any) -> bool:
@@ -201,34 +204,33 @@ def is_new(widget: str, picked: Any) -> bool:
     return True
 
 
-def mirror(name: str, table: str, row: int | None) -> None:
-    """Mark a row in a table that is not drawn yet: the one that something else has picked."""
-    rows = [] if row is None else [row]
-    shown = (st.session_state.get(table) or {}).get("selection", {}).get("rows", [])
-    if list(shown) != rows:
+def mark_rows(table: str, rows: list[int], picked: Any) -> None:
+    """Mark rows in a table that is not drawn yet; `picked` is what `is_new` is to take for old."""
+    marked = (st.session_state.get(table) or {}).get("selection", {}).get("rows", [])
+    if sorted(marked) != rows:
         st.session_state[table] = {"selection": {"rows": rows}}
-        st.session_state[f"picked:{table}"] = None if row is None else selection(name)
+        st.session_state[f"picked:{table}"] = picked
 
 
 def _lost_link() -> str | None:
-    linked = st.query_params.get("project")
-    if linked is not None and linked not in {one.id for one in workspace().projects()}:
+    project_id, run_id = st.query_params.get("project"), st.query_params.get("run")
+    if project_id is not None and project_id not in {row.id for row in workspace().projects()}:
         return "The project in this link is not in this workspace; it may have been deleted."
-    asked, current = st.query_params.get("run"), run()
-    if asked is not None and (current is None or current.id != asked):
-        return "The run in this link is not finished or no longer here; another one is shown."
+    current = pending_run() or run()
+    if run_id is not None and (current is None or current.id != run_id):
+        return "The run in this link is no longer here; another one is shown."
     return None
 
 
 def _ids(*, pin_run: bool) -> dict[str, str]:
-    here, current = project(), run()
-    ids = {} if here is None else {"project": here.id}
-    if current is not None and (pin_run or current.id in _wishes("run")):
-        ids["run"] = current.id
+    current_project, current_run = project(), pending_run() or run()
+    ids = {} if current_project is None else {"project": current_project.id}
+    if current_run is not None and (pin_run or current_run.id in _requested("run")):
+        ids["run"] = current_run.id
     return ids
 
 
-def _wishes(key: str) -> tuple[str | None, ...]:
+def _requested(key: str) -> tuple[str | None, ...]:
     return (st.query_params.get(key), st.session_state.get(key))
 
 

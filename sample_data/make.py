@@ -9,17 +9,22 @@ import struct
 import sys
 import zlib
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crowdcore.arena_simulation import simulate_arena
+from crowdcore.rating_simulation import RatingCharacter, simulate_ratings
+from crowdcore.set_simulation import simulate_sets
+from crowdcore.simulated_times import add_times
 from crowdcore.simulation import Simulation, simulate
 
 HERE = Path(__file__).parent
 
-THINGS = ["kettle", "lamp", "rucksack", "headset", "desk chair", "blender", "jacket", "router",
+PRODUCTS = ["kettle", "lamp", "rucksack", "headset", "desk chair", "blender", "jacket", "router",
           "notebook", "speaker"]  # fmt: skip
 MESSAGES = {
     "positive": [
@@ -44,6 +49,7 @@ MESSAGES = {
         "The {} smells of plastic and the manual is useless.",
     ],
 }
+TOPICS = ["delivery", "payment", "refund", "quality", "size", "colour", "praise", "complaint"]
 SPELLINGS = {
     "positive": ["Positive", "positive ", "postive", "POSITIVE"],
     "neutral": ["Neutral", "neutral ", "netural"],
@@ -52,10 +58,14 @@ SPELLINGS = {
 
 
 def make(folder: Path) -> None:
-    """Write all three projects below a folder."""
+    """Write all projects below a folder."""
+    make_arena(folder / "arena")
     make_digits(folder / "digits")
     make_relevance(folder / "relevance")
+    make_verdicts(folder / "verdicts")
+    make_tags(folder / "tags")
     make_wide(folder / "wide")
+    make_quality(folder / "quality")
 
 
 def make_digits(folder: Path) -> None:
@@ -95,17 +105,20 @@ def make_relevance(folder: Path) -> None:
     pairs: list[tuple[str, str, int]] = []
     for index, topic in enumerate(topics):
         neighbour = topics[index ^ 1]["documents"]  # bread and pizza, cats and dogs, …
-        far = [
+        unrelated = [
             document
-            for other, one in enumerate(topics)
-            if other // 2 != index // 2
-            for document in one["documents"]
+            for other_index, other_topic in enumerate(topics)
+            if other_index // 2 != index // 2
+            for document in other_topic["documents"]
         ]
         for query in topic["queries"]:
-            others = [*rng.choice(neighbour, 3, replace=False), *rng.choice(far, 4, replace=False)]
+            irrelevant = [
+                *rng.choice(neighbour, 3, replace=False),
+                *rng.choice(unrelated, 4, replace=False),
+            ]
             pairs += [(query, document, 1) for document in topic["documents"]]
-            pairs += [(query, str(document), 0) for document in others]
-    pairs = [pairs[place] for place in rng.permutation(len(pairs))]
+            pairs += [(query, str(document), 0) for document in irrelevant]
+    pairs = [pairs[index] for index in rng.permutation(len(pairs))]
     crowd = simulate(
         truth=[relevant for _, _, relevant in pairs], classes=2, workers=40, labels_per_item=4,
         careless=0.3, spammers=0.2, copiers=0.1, class_bias=0.1, hard_items=0.1, features=0,
@@ -128,17 +141,125 @@ def make_relevance(folder: Path) -> None:
     )
 
 
+def make_verdicts(folder: Path) -> None:
+    """480 road scenes (names only) with times, labelled by workers of every verdict."""
+    folder.mkdir(parents=True, exist_ok=True)
+    crowd = simulate(
+        items=480, workers=40, classes=3, labels_per_item=8, careless=0.2, spammers=0.1,
+        adversaries=0.03, copiers=0.03, class_bias=0.1, features=0, seed=31,
+    )  # fmt: skip
+    may_change = np.isin(np.array(crowd.character), ["good", "expert"])
+    may_change[crowd.copied_from[crowd.copied_from >= 0]] = False
+    timed = add_times(crowd.data, may_change, drifting=0.05, hasty=0.05, patterns=0.03, seed=31)
+    habits = np.array([habit or "" for habit in timed.habit])
+    newcomer = int(np.flatnonzero(may_change & (habits == ""))[-1])
+    data = timed.data
+    assert data.time is not None
+    own = np.flatnonzero(data.worker == newcomer)
+    keep = np.ones(data.n_labels, bool)
+    keep[own[np.argsort(data.time[own], kind="stable")][4:]] = False
+    items = [f"s{number:03d}" for number in range(1, 481)]
+    classes = ["no sign", "stop", "give way"]
+    rows = [
+        [
+            items[data.item[row]],
+            data.workers[data.worker[row]],
+            classes[data.label[row]],
+            datetime.fromtimestamp(data.time[row], UTC).strftime("%Y-%m-%d %H:%M:%S"),
+        ]
+        for row in np.argsort(data.time, kind="stable")
+        if keep[row]
+    ]
+    _write(folder / "labels.csv", ["item", "worker", "label", "time"], rows)
+    _write_answers(folder, items, [classes[code] for code in crowd.truth], gold_share=0.06)
+    habits[newcomer] = "newcomer"
+    named = [habit or character for habit, character in zip(habits, crowd.character, strict=True)]
+    copied = [data.workers[code] if code >= 0 else "" for code in crowd.copied_from]
+    people = zip(data.workers, named, copied, strict=True)
+    _write(folder / "workers.csv", ["worker", "character", "copied_from"], people)
+    _describe(
+        folder,
+        title="Every verdict",
+        description="480 road scenes with times, labelled by 40 simulated workers of every kind: "
+        "each verdict is given at least once. Require 70% on the Workers page to see who is weak.",
+        labels="labels.csv",
+        gold="gold.csv",
+        features=None,
+        details=None,
+    )
+
+
+def make_arena(folder: Path) -> None:
+    """2,400 comparisons of 16 assistants by a simulated crowd of 30."""
+    arena = simulate_arena(
+        items=16, workers=30, comparisons=2400, spread=0.8, ties=0.4, sharp=0.1, blunt=0.1,
+        sided=0.14, random=0.1, reversed=0.04, seed=11,
+    )  # fmt: skip
+    data, names = arena.data, [f"assistant {name}" for name in "ABCDEFGHIJKLMNOP"]
+    folder.mkdir(parents=True, exist_ok=True)
+    codes = zip(data.item, data.other, data.worker, data.label, strict=True)  # type: ignore[arg-type]
+    rows = [[names[a], names[b], data.workers[w], data.classes[k]] for a, b, w, k in codes]
+    _write(folder / "labels.csv", ["left", "right", "worker", "label"], rows)
+    scores = [f"{score:.3f}" for score in arena.scores]
+    _write_answers(folder, names, scores, gold_share=0.2)
+    _write(
+        folder / "workers.csv", ["worker", "character"], zip(data.workers, arena.habit, strict=True)
+    )
+    _describe(
+        folder,
+        title="Assistant arena",
+        description="2,400 comparisons of 16 assistants by 30 simulated workers, of whom some "
+        "prefer one side, answer blindly or the wrong way round.",
+        labels="labels.csv",
+        gold="gold.csv",
+        features=None,
+        details=None,
+    )
+
+
+def make_tags(folder: Path) -> None:
+    """300 messages of which any number of eight topics may be ticked, by a crowd of 30."""
+    crowd = simulate_sets(items=300, workers=30, labels_per_item=5, seed=17)
+    data, names = crowd.data, np.array(TOPICS)
+    items = [f"m{number:03d}" for number in range(1, data.n_items + 1)]
+    folder.mkdir(parents=True, exist_ok=True)
+    sets = [json.dumps(names[row].tolist()) for row in data.sets]  # type: ignore[union-attr]
+    order = np.random.default_rng(1).permutation(data.n_labels)
+    rows = [
+        [items[i], data.workers[w], sets[k]]
+        for i, w, k in zip(data.item[order], data.worker[order], data.label[order], strict=True)
+    ]
+    _write(folder / "labels.csv", ["item", "worker", "label"], rows)
+    truth = [json.dumps(names[row].tolist()) for row in crowd.truth]
+    _write_answers(folder, items, truth, gold_share=0.15)
+    _write(
+        folder / "workers.csv",
+        ["worker", "character"],
+        zip(data.workers, crowd.ticker, strict=True),
+    )
+    _describe(
+        folder,
+        title="Topics of messages",
+        description="300 messages with any of eight topics ticked, five answers each by 30 "
+        "simulated workers, some of whom tick too much, too little or blindly.",
+        labels="labels.csv",
+        gold="gold.csv",
+        features=None,
+        details=None,
+    )
+
+
 def make_wide(folder: Path) -> None:
-    """150 messages in a spreadsheet with a column a worker, with all the flaws of its kind."""
+    """150 messages in a spreadsheet with one column per worker, with all the flaws of its kind."""
     rng = np.random.default_rng(3)
     classes = list(MESSAGES)
     texts = [
-        (text.replace("{}", thing), code)
+        (text.replace("{}", product), code)
         for code, name in enumerate(classes)
         for text in MESSAGES[name]
-        for thing in THINGS
+        for product in PRODUCTS
     ]
-    texts = [texts[place] for place in rng.permutation(len(texts))]
+    texts = [texts[index] for index in rng.permutation(len(texts))]
     crowd = simulate(
         truth=[code for _, code in texts], classes=3, workers=12, labels_per_item=6,
         careless=0.25, spammers=0.15, class_bias=0.1, hard_items=0.1, activity=0.4, features=0,
@@ -153,11 +274,11 @@ def make_wide(folder: Path) -> None:
         [item, text, *answers]
         for item, (text, _), answers in zip(items, texts, sheet.tolist(), strict=True)
     ]
-    twice = rng.choice(len(rows), size=9, replace=False)
-    for place in sorted(int(index) for index in twice[:5]):
-        rows.append(list(rows[place]))
-    for place in sorted(int(index) for index in twice[5:]):
-        rows.append(_change_one(rng, rows[place], classes))
+    repeated = rng.choice(len(rows), size=9, replace=False)
+    for index in sorted(int(row) for row in repeated[:5]):
+        rows.append(list(rows[index]))
+    for index in sorted(int(row) for row in repeated[5:]):
+        rows.append(_change_one(rng, rows[index], classes))
     workers = [f"w{number:02d}" for number in range(1, 13)]
     folder.mkdir(parents=True, exist_ok=True)
     _write(folder / "labels.csv", ["item", "message", *workers], rows)
@@ -176,6 +297,43 @@ def make_wide(folder: Path) -> None:
     )
 
 
+def make_quality(folder: Path) -> None:
+    """240 answers of a help desk, rated from 0 to 10 by a simulated crowd of 30."""
+    shares: dict[RatingCharacter, float] = {
+        "lenient": 0.1, "strict": 0.1, "narrow": 0.07, "noisy": 0.07, "random": 0.07,
+        "one answer": 0.04, "inverted": 0.04,
+    }  # fmt: skip
+    crowd = simulate_ratings(
+        items=240, workers=30, ratings_per_item=6, shares=shares, steps=20, seed=8
+    )
+    data = crowd.data
+    folder.mkdir(parents=True, exist_ok=True)
+    items = [f"answer {number:03d}" for number in range(1, data.n_items + 1)]
+    workers = [f"w{number:02d}" for number in range(1, data.n_workers + 1)]
+    rows = zip(data.item, data.worker, data.label, strict=True)
+    _write(
+        folder / "labels.csv",
+        ["item", "worker", "rating"],
+        ([items[item], workers[worker], f"{label:g}"] for item, worker, label in rows),
+    )
+    _write_answers(folder, items, [f"{value:.2f}" for value in crowd.truth], 0.15)
+    numbers = zip(
+        workers, crowd.character, *(np.round(values, 3).tolist() for values in (
+            crowd.bias, crowd.slope, crowd.noise)), strict=True
+    )  # fmt: skip
+    _write(folder / "workers.csv", ["worker", "character", "bias", "slope", "noise"], numbers)
+    _describe(
+        folder,
+        title="Quality of answers, rated",
+        description="240 answers of a help desk, each rated from 0 to 10 by six of 30 simulated "
+        "workers: strict and lenient ones, some who use little of the scale, some who do not look.",
+        labels="labels.csv",
+        gold="gold.csv",
+        features=None,
+        details=None,
+    )
+
+
 def _mistype(rng: np.random.Generator, label: str) -> str:
     return str(rng.choice(SPELLINGS[label])) if rng.random() < 0.05 else label  # noqa: PLR2004
 
@@ -183,8 +341,8 @@ def _mistype(rng: np.random.Generator, label: str) -> str:
 def _change_one(rng: np.random.Generator, row: list[Any], classes: Sequence[str]) -> list[Any]:
     """Repeat a row in which one worker has changed their mind."""
     changed = list(row)
-    place = int(rng.choice([index for index in range(2, len(row)) if row[index] in classes]))
-    changed[place] = str(rng.choice([name for name in classes if name != row[place]]))
+    column = int(rng.choice([index for index in range(2, len(row)) if row[index] in classes]))
+    changed[column] = str(rng.choice([name for name in classes if name != row[column]]))
     return changed
 
 
@@ -206,8 +364,8 @@ def _write_answers(folder: Path, items: list[str], truth: list[str], gold_share:
     rows = [list(row) for row in zip(items, truth, strict=True)]
     _write(folder / "truth.csv", ["item", "truth"], rows)
     rng = np.random.default_rng(2)
-    known = np.sort(rng.choice(len(rows), size=round(gold_share * len(rows)), replace=False))
-    _write(folder / "gold.csv", ["item", "gold"], [rows[place] for place in known])
+    gold = np.sort(rng.choice(len(rows), size=round(gold_share * len(rows)), replace=False))
+    _write(folder / "gold.csv", ["item", "gold"], [rows[index] for index in gold])
 
 
 def _write_workers(folder: Path, crowd: Simulation, workers: Sequence[str]) -> None:
@@ -233,7 +391,7 @@ def _png(pixels: NDArray[np.float64], scale: int = 4) -> str:
     shade = 15 - np.rint(pixels.reshape(8, 8) * 15 / 16).astype(np.uint8)
     large = np.kron(shade, np.ones((scale, scale), np.uint8))
     side = len(large)
-    packed = (large[:, ::2] << 4 | large[:, 1::2]).astype(np.uint8)  # two pixels a byte
+    packed = (large[:, ::2] << 4 | large[:, 1::2]).astype(np.uint8)  # two pixels per byte
     lines = b"".join(b"\0" + line.tobytes() for line in packed)
     # Stored, not compressed: the bytes then do not depend on the machine's zlib.
     size = struct.pack("<HH", len(lines), len(lines) ^ 0xFFFF)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
-from crowdcore.artefacts import attention, embedding
-from crowdcore.audit.workers import worker_confusion
+from crowdcore.artefacts.attention import AttentionMap
+from crowdcore.artefacts.embedding import Embedding
+from crowdcore.confusion import worker_confusion
 from crowdcore.data import Floats
 from crowdcore.result import Result
 
@@ -28,19 +28,22 @@ def attending(
         "workers": _spread(worker_confusion(result).reshape(data.n_workers, -1), rng),
         "items": _spread(np.hstack([result.posterior, data.votes]), rng),
     }
-    pairs = {side: _pair(states[side], kind) if side in sides else None for side in states}
+    pairs = {side: _pair(states[side], kind) if side in sides else (None, None) for side in states}
     right = result.truth[data.item] == data.label
-    parts = attention.parts(
+    attention = AttentionMap(
+        data=data,
         kind=kind,
         slope=0.0,
         neighbourhood=neighbourhood,
-        workers=pairs["workers"],
-        items=pairs["items"],
+        workers_query=pairs["workers"][0],
+        workers_key=pairs["workers"][1],
+        items_query=pairs["items"][0],
+        items_key=pairs["items"][1],
         of_worker=_softmax(right * 1.0, data.worker) if weighs_labels else None,
         of_item=_softmax(right * 1.0, data.item) if weighs_labels else None,
     )
-    places = embedding.parts(states["workers"], states["items"])
-    return replace(result, artefacts={attention.NAME: parts, embedding.NAME: places})
+    embedding = Embedding(workers=states["workers"], items=states["items"])
+    return result.with_artefacts(attention, embedding)
 
 
 def _spread(points: Floats, rng: np.random.Generator, size: int = 8) -> Floats:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
-from crowdcore.artefacts import spectral
-from crowdcore.audit.workers import worker_confusion
+from crowdcore.artefacts.spectral import Origin, SpectralSpace
+from crowdcore.confusion import worker_confusion
 from crowdcore.result import Result
 
 CENTRES = ("kde", "kde_w", "mean")
@@ -16,7 +14,7 @@ CENTRES = ("kde", "kde_w", "mean")
 def blending(
     result: Result,
     *,
-    origin: spectral.Origin = "features",
+    origin: Origin = "features",
     moved: int = 4,
     experts: int = 6,
     bound: bool = False,
@@ -37,7 +35,7 @@ def blending(
     truth[2, :moved] = (truth[2, :moved] + 1) % data.n_classes
     confidence = np.stack([result.confidence] * len(CENTRES))
     confidence[2, :moved] = np.linspace(0.9, 0.6, moved)
-    parts = spectral.parts(
+    space = SpectralSpace(
         workers=workers,
         centres=CENTRES,
         used="kde",
@@ -45,6 +43,7 @@ def blending(
         truth=truth,
         confidence=confidence,
         origin=origin,
-        bound=(other, 0.97) if bound else None,
+        bound=other if bound else None,
+        bound_accuracy=0.97 if bound else None,
     )
-    return replace(result, artefacts={spectral.NAME: parts})
+    return result.with_artefacts(space)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from crowdcore.artefacts.completion import Completion, Filled, checked
+from crowdcore.artefacts.artefact import Artefact
+from crowdcore.artefacts.completion import Completion, Filled
 from crowdcore.data import CrowdData
 from crowdcore.result import Result
 
@@ -31,12 +33,16 @@ def sparse_pets() -> CrowdData:
     return CrowdData.from_triples(triples, gold=gold)
 
 
-def filled(data: CrowdData, label: Any, probability: Any = 0.75, **artefacts: Any) -> Completion:
+def filled(
+    data: CrowdData, label: Any, probability: Any = 0.75, *, artefacts: Sequence[Artefact] = ()
+) -> Completion:
     """Fill cells [N, W] with these classes; observed cells and -1 stay as they are."""
     shape = (data.n_items, data.n_workers)
     cells = np.broadcast_to(np.asarray(label, np.int16), shape)
     sure = np.broadcast_to(np.asarray(probability, np.float16), shape)
-    return checked(data, Filled(label=cells, probability=sure, artefacts=artefacts), FACTS)
+    return Completion.from_filled(
+        data, Filled(label=cells, probability=sure, artefacts=artefacts), FACTS
+    )
 
 
 def completed(result: Result, completion: Completion) -> Result:
@@ -44,7 +50,6 @@ def completed(result: Result, completion: Completion) -> Result:
     density = list(completion.density)
     facts = {**completion.facts, "filled": completion.n_filled, "density": density}
     return replace(
-        result,
-        artefacts={**result.artefacts, **completion.parts()},
+        result.with_artefacts(completion, *completion.artefacts),
         provenance=replace(result.provenance, completion=facts),
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from crowdcore.arena_simulation import simulate_arena
 from crowdcore.data import UNKNOWN, CrowdData, Floats
 from crowdcore.result import Result
 
@@ -19,9 +20,9 @@ GOLDEN = Path(__file__).parent / "golden"
 @cache
 def golden_crowd(n_classes: int = 3) -> CrowdData:
     """The committed crowd behind every golden number; of two classes, the second is the rest."""
-    with (GOLDEN / "labels.csv").open(newline="") as file:
+    with (GOLDEN / "classes" / "labels.csv").open(newline="") as file:
         triples = [(row["item"], row["worker"], row["label"]) for row in csv.DictReader(file)]
-    with (GOLDEN / "truth.csv").open(newline="") as file:
+    with (GOLDEN / "classes" / "truth.csv").open(newline="") as file:
         gold = {row["item"]: row["truth"] for row in csv.DictReader(file)}
     data = CrowdData.from_triples(triples, gold=gold)
     if n_classes == data.n_classes:
@@ -31,10 +32,33 @@ def golden_crowd(n_classes: int = 3) -> CrowdData:
     return dataclasses.replace(data, label=label, gold=truth, classes=(data.classes[0], "rest"))
 
 
+@cache
+def golden_ratings() -> CrowdData:
+    """The committed crowd behind the golden numbers of ratings, with features."""
+    with (GOLDEN / "ratings" / "labels.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    with (GOLDEN / "ratings" / "truth.csv").open(newline="") as file:
+        truths = list(csv.DictReader(file))
+    items = {row["item"]: code for code, row in enumerate(truths)}
+    workers = {name: code for code, name in enumerate(sorted({row["worker"] for row in rows}))}
+    features = [[float(row[f"f{n}"]) for n in range(1, 5)] for row in truths]
+    return CrowdData(
+        item=np.array([items[row["item"]] for row in rows]),
+        worker=np.array([workers[row["worker"]] for row in rows]),
+        label=np.array([float(row["label"]) for row in rows]),
+        items=tuple(items),
+        workers=tuple(workers),
+        kind="ratings",
+        gold=np.array([float(row["truth"]) for row in truths]),
+        features=np.array(features, np.float32),
+    )
+
+
 def with_some_gold(data: CrowdData, share: int = 3) -> CrowdData:
     """Keep the gold of every third item, for methods that learn from it."""
     assert data.gold is not None
-    gold = np.where(np.arange(data.n_items) % share == 0, data.gold, UNKNOWN)
+    unknown = np.nan if data.kind == "ratings" else UNKNOWN
+    gold = np.where(np.arange(data.n_items) % share == 0, data.gold, unknown)
     return dataclasses.replace(data, gold=gold)
 
 
@@ -145,3 +169,10 @@ def with_twins(data: CrowdData, n: int) -> CrowdData:
         items=(*data.items, *(f"twin {place}" for place in range(len(whose)))),
         gold=None if data.gold is None else np.append(data.gold, data.gold[whose]),
     )
+
+
+def golden_arena() -> CrowdData:
+    """Comparisons of twelve items by eight workers, one of them blind and one leaning left."""
+    return simulate_arena(
+        items=12, workers=8, comparisons=400, sided=0.125, random=0.125, sharp=0, blunt=0, seed=5
+    ).data

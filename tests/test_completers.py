@@ -14,8 +14,9 @@ from crowdcore.data import CrowdData, DataError
 from crowdcore.method import Method
 from crowdcore.registry import fit, get_method, methods
 from crowdcore.run import Cancelled, Run
+from tests.conformance.test_promises import HEADINGS, bounds_are_told
+from tests.conformance.tiny import tiny_crowds
 from tests.crowds import easy_crowd, golden_crowd, with_some_gold
-from tests.test_conformance import HEADINGS, bounds_are_told, tiny_crowds
 
 
 @pytest.fixture(params=list(methods("complete")))
@@ -97,6 +98,12 @@ def test_a_result_tells_the_time_of_filling_in_too() -> None:
     assert result.provenance.seconds > filling > 0
 
 
+def test_leaves_what_it_declares(completer: Method) -> None:
+    done = fill(completer, with_features(golden_crowd()))
+    left = {type(artefact) for artefact in (done, *done.artefacts)}
+    assert left == set(completer.leaves)
+
+
 def test_cancel_stops_it(completer: Method) -> None:
     data = with_features(golden_crowd())
     free = Run()
@@ -108,9 +115,7 @@ def test_cancel_stops_it(completer: Method) -> None:
         fill(completer, data, run=Run(should_stop=lambda: next(asked) >= 1))
 
 
-@pytest.mark.parametrize(
-    "name", [one.id for one in methods().values() if one.needs.kind == "classes"]
-)
+@pytest.mark.parametrize("name", list(methods()))
 def test_any_method_can_go_on_from_what_was_filled_in(name: str) -> None:
     method = get_method(name)
     data = with_features(golden_crowd(2 if method.needs.two_classes else 3))

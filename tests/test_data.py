@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from crowdcore.data import UNKNOWN, CrowdData, DataError, natural_order
-from crowdcore.io.pictures import PictureForm
-from crowdcore.io.recipe import FeatureRecipe
+from crowdcore.codes import natural_order
+from crowdcore.data import UNKNOWN, CrowdData, DataError
+from crowdcore.reading.features.pictures import PictureForm
+from crowdcore.reading.features.recipe import FeatureRecipe
 
 TRIPLES = [("i1", "ann", "cat"), ("i1", "bo", "dog"), ("i2", "ann", "dog")]
 
@@ -104,3 +105,14 @@ def test_an_error_says_what_where_and_what_to_do_and_survives_pickling() -> None
     error = DataError("It is empty.", file="a.csv", column="label", row=3, fix="Fill it.")
     assert str(error) == "It is empty (file a.csv, column 'label', row 3). Fill it."
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+def test_durations_count_in_the_fingerprint_and_follow_their_labels() -> None:
+    data = CrowdData.from_triples([("a", "u", "x"), ("b", "u", "y")])
+    timed = replace(data, duration=np.array([1.0, 2.0]))
+    assert timed.fingerprint != data.fingerprint
+    kept = timed.only(np.array([False, True]))
+    assert kept.duration is not None
+    assert kept.duration.tolist() == [2.0]
+    with pytest.raises(DataError, match="3 durations for 2 labels"):
+        replace(data, duration=np.ones(3))

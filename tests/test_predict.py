@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from crowdcore.artefacts.classifier import FILE, Classifier
 from crowdcore.cli import app
-from crowdcore.cli.run import CLASSIFIER
+from crowdcore.cli.result_folder import CLASSIFIER
 from crowdcore.data import CrowdData
+from crowdcore.engine.classifier import FILE, Classifier
 from crowdcore.simulation import simulate
 from crowdcore.workspace import Workspace
-from tests.artefacts.test_classifier import TABLE, left_by, of_table
-from tests.io.test_features import npy, npz
-from tests.io.test_pictures import packed, picture
+from tests.engine.test_classifier import TABLE, left_by, of_table
+from tests.reading.test_features import npy, npz
+from tests.reading.test_pictures import packed, picture
 
 QUICK = ["--method", "dl_mv", "-p", "epochs=3", "-p", "held_out=0"]
 
@@ -34,7 +34,7 @@ def rows(text: str) -> list[dict[str, str]]:
 @pytest.fixture
 def saved(tmp_path: Path) -> Path:
     """The file of a classifier of texts and numbers."""
-    found = Classifier.of(left_by(of_table()))
+    found = Classifier.from_result(left_by(of_table()))
     assert found is not None
     found.save(tmp_path / FILE)
     return tmp_path / FILE
@@ -75,11 +75,12 @@ def test_the_table_goes_to_a_file_on_demand(saved: Path, features: Path, tmp_pat
     assert rows(out.read_text()) == rows(call("predict", saved, features).stdout)
 
 
-def test_names_are_harmless_for_spreadsheets_unless_exact(saved: Path, tmp_path: Path) -> None:
+def test_names_are_exact_unless_they_are_for_spreadsheets(saved: Path, tmp_path: Path) -> None:
     path = tmp_path / "evil.csv"
     path.write_bytes(b"item,text,age\n=1+1,a cat,5\n")
-    assert rows(call("predict", saved, path).stdout)[0]["item"] == "'=1+1"
-    assert rows(call("predict", saved, path, "--exact").stdout)[0]["item"] == "=1+1"
+    assert rows(call("predict", saved, path).stdout)[0]["item"] == "=1+1"
+    marked = call("predict", saved, path, "--for-spreadsheets").stdout
+    assert rows(marked)[0]["item"] == "'=1+1"
 
 
 def test_what_was_left_out_is_told_beside_the_table(saved: Path, tmp_path: Path) -> None:
@@ -166,7 +167,7 @@ WRONG = {
     "no such run": ("nowhere", "new.csv", "There is no file or folder 'nowhere'"),
     "no classifier": ("new.csv", "new.csv", "not a classifier"),
     "no features": (FILE, "nothing.csv", "There is no file"),
-    "too few numbers": (FILE, "few.npy", "an item, and these features have 2 numbers"),
+    "too few numbers": (FILE, "few.npy", "per item, and these features have 2 numbers"),
     "too few columns": (FILE, "columns.csv", "column is missing"),
     "a folder": (FILE, ".", "This is a folder"),
 }

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from crowdcore.io.samples import samples
+from crowdcore.samples import samples
 from sample_data.make import HERE, make
 
 

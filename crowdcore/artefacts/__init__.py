@@ -1,1 +1,1 @@
-"""What some methods leave behind beside truths: read from a result without torch, one a file."""
+"""What some methods leave beside truths: one class per file, without torch."""

@@ -1,70 +1,74 @@
 """AttentionMap: how much workers attend to workers and items to items, row by row on demand.
 
-A fit keeps one or a few numbers a node; a row of attention weights is made when it is looked at,
-so that nothing is ever dense in nodes × nodes.
+A fit keeps one or a few numbers per node; a row of attention weights is made when it is looked
+at, so that nothing is ever dense in nodes × nodes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from crowdcore.data import CrowdData, Floats
-    from crowdcore.result import Result
-
-NAME = "attention"
+from crowdcore.artefacts.artefact import Array, Artefact
+from crowdcore.data import CrowdData, Floats
 
 Side = Literal["workers", "items"]
 
-AT_ONCE = 4_000_000
+WEIGHTS_PER_CHUNK = 4_000_000
 """Weights that are in memory together while rows are made."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class AttentionMap:
+class AttentionMap(Artefact):
     """Attention within workers and within items, and of workers and items to their labels.
 
     Where `kind` is "additive", node i attends to node j by softmax of φ(query_i + key_j), φ being
     the leaky ReLU of slope `slope`; queries and keys are [n]. Where it is "dot", by softmax of
-    query_i · key_j; queries and keys are [n, d], already scaled.
+    query_i . key_j; queries and keys are [n, d], already scaled.
     """
 
+    name: ClassVar[str] = "attention"
     data: CrowdData
     kind: Literal["additive", "dot"]
     slope: float
     neighbourhood: Literal["full", "two_hop"]
-    query: dict[str, NDArray[Any]]  # by side; empty where the method has no such attention
-    key: dict[str, NDArray[Any]]
-    of_worker: Floats | None  # [L] weight of a label among its worker's
-    of_item: Floats | None  # [L] weight of a label among its item's
+    workers_query: Array | None = None  # None where the method has no such attention
+    workers_key: Array | None = None
+    items_query: Array | None = None
+    items_key: Array | None = None
+    of_worker: Array | None = None  # [L] weight of a label among its worker's
+    of_item: Array | None = None  # [L] weight of a label among its item's
 
-    @classmethod
-    def of(cls, result: Result) -> AttentionMap | None:
-        """The attention of a result, if its method attends."""
-        found = result.artefacts.get(NAME)
-        if found is None:
-            return None
-        sides = [side for side in ("workers", "items") if f"{side}_query" in found]
-        return cls(
-            data=result.data,
-            kind=found["kind"],
-            slope=found["slope"],
-            neighbourhood=found["neighbourhood"],
-            query={side: found[f"{side}_query"] for side in sides},
-            key={side: found[f"{side}_key"] for side in sides},
-            of_worker=found.get("of_worker"),
-            of_item=found.get("of_item"),
-        )
+    @property
+    def query(self) -> dict[Side, Array]:
+        """The queries by side, of the sides that attend."""
+        return _given({"workers": self.workers_query, "items": self.items_query})
+
+    @property
+    def key(self) -> dict[Side, Array]:
+        """The keys by side, of the sides that attend."""
+        return _given({"workers": self.workers_key, "items": self.items_key})
 
     def rows(self, side: Side, nodes: Sequence[int] | NDArray[Any]) -> Floats:
-        """The attention weights of some nodes to all nodes of their side [m, n]."""
-        n = len(self.key[side])
-        return self.block(side, nodes, np.arange(n))
+        """Make the attention weights of some nodes to all nodes of their side.
+
+        Parameters
+        ----------
+        side : {"workers", "items"}
+            Whose attention.
+        nodes : sequence of int
+            Codes of the m nodes that attend.
+
+        Returns
+        -------
+        array [m, n]
+            Rows that sum to 1.
+        """
+        return self.block(side, nodes, np.arange(len(self.key[side])))
 
     def block(
         self,
@@ -72,16 +76,29 @@ class AttentionMap:
         nodes: Sequence[int] | NDArray[Any],
         others: Sequence[int] | NDArray[Any],
     ) -> Floats:
-        """The weights of some nodes to some others [m, c]; each row is normalised over all."""
+        """Make the attention weights of some nodes to some others.
+
+        Parameters
+        ----------
+        side : {"workers", "items"}
+            Whose attention.
+        nodes, others : sequence of int
+            Codes of the m nodes that attend, and of the c nodes attended to.
+
+        Returns
+        -------
+        array [m, c]
+            Columns of rows that sum to 1 over all nodes.
+        """
         nodes, others = np.asarray(nodes, np.int64), np.asarray(others, np.int64)
-        found = np.empty((len(nodes), len(others)))
-        step = max(1, AT_ONCE // max(1, len(self.key[side])))
-        for at in range(0, len(nodes), step):
-            part = nodes[at : at + step]
-            score = self._scores(side, part)
-            weight = np.exp(score - score.max(1, keepdims=True))
-            found[at : at + step] = (weight / weight.sum(1, keepdims=True))[:, others]
-        return found
+        weights = np.empty((len(nodes), len(others)))
+        n_rows = max(1, WEIGHTS_PER_CHUNK // max(1, len(self.key[side])))
+        for start in range(0, len(nodes), n_rows):
+            chunk = slice(start, start + n_rows)
+            score = self._scores(side, nodes[chunk])
+            exponential = np.exp(score - score.max(1, keepdims=True))
+            weights[chunk] = (exponential / exponential.sum(1, keepdims=True))[:, others]
+        return weights
 
     def _scores(self, side: Side, nodes: NDArray[np.int64]) -> Floats:
         query, key = self.query[side], self.key[side]
@@ -91,50 +108,31 @@ class AttentionMap:
             total = np.asarray(query[nodes], np.float64)[:, None] + key
             score = np.where(total > 0, total, self.slope * total)
         if self.neighbourhood == "two_hop":
-            return np.where(self._near(side, nodes), score, -np.inf)
-        data = self.data
-        counts = data.labels_per_worker if side == "workers" else data.labels_per_item
+            return np.where(self._in_reach(side, nodes), score, -np.inf)
+        counts = self.data.labels_per_worker if side == "workers" else self.data.labels_per_item
         if (counts > 0).all():
             return score
         # Who has no label takes no part, and sees nobody else.
-        near = (counts[nodes] > 0)[:, None] & (counts > 0)
-        near[np.arange(len(nodes)), nodes] = True
-        return np.where(near, score, -np.inf)
+        in_reach = (counts[nodes] > 0)[:, None] & (counts > 0)
+        in_reach[np.arange(len(nodes)), nodes] = True
+        return np.where(in_reach, score, -np.inf)
 
-    def _near(self, side: Side, nodes: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which nodes of a side share an item or a worker with some of them [m, n], or are them."""
-        own, other = (
+    def _in_reach(self, side: Side, nodes: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which nodes [m, n] share an item or a worker with some of them, or are them."""
+        own_code, other_code = (
             (self.data.worker, self.data.item)
             if side == "workers"
             else (self.data.item, self.data.worker)
         )
-        n_own, n_other = len(self.key[side]), int(other.max()) + 1
-        near = np.zeros((len(nodes), n_own), bool)
+        n_own, n_other = len(self.key[side]), int(other_code.max()) + 1
+        in_reach = np.zeros((len(nodes), n_own), bool)
         for row, node in enumerate(nodes):
-            met = np.zeros(n_other, bool)
-            met[other[own == node]] = True
-            near[row, own[met[other]]] = True
-            near[row, node] = True
-        return near
+            is_linked = np.zeros(n_other, bool)
+            is_linked[other_code[own_code == node]] = True
+            in_reach[row, own_code[is_linked[other_code]]] = True
+            in_reach[row, node] = True
+        return in_reach
 
 
-def parts(
-    *,
-    kind: str,
-    slope: float,
-    neighbourhood: str,
-    workers: tuple[Any, Any] | None,
-    items: tuple[Any, Any] | None,
-    of_worker: Any = None,
-    of_item: Any = None,
-) -> dict[str, Any]:
-    """What a method puts into its estimate under `NAME`; sides are pairs of queries and keys.
-
-    `of_worker` and `of_item` are in the order of the labels in the data.
-    """
-    found: dict[str, Any] = {"kind": kind, "slope": float(slope), "neighbourhood": neighbourhood}
-    for side, pair in (("workers", workers), ("items", items)):
-        if pair is not None:
-            found[f"{side}_query"], found[f"{side}_key"] = pair
-    labels = {"of_worker": of_worker, "of_item": of_item}
-    return found | {name: one for name, one in labels.items() if one is not None}
+def _given(by_side: dict[Side, Array | None]) -> dict[Side, Array]:
+    return {side: array for side, array in by_side.items() if array is not None}

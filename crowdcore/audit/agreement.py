@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crowdcore.data import CrowdData, Floats
+from crowdcore.wording import count
 
-DRAWS = 1000
+N_RESAMPLES = 1000
 """Resamples of the items behind an interval."""
 
-GROUPS = 2000
+MAX_GROUPS = 2000
 """Items beyond this many are resampled in random groups, whose sums vary as their items do."""
 
-AT_ONCE = 50
+RESAMPLES_PER_CHUNK = 50
 """Resamples that are drawn at a time, to keep memory small."""
 
 
@@ -37,12 +38,13 @@ class Agreement:
     n_repeated: int  # labels of a worker who had already labelled the item
     note: str = ""
 
-    def words(self) -> str:
+    measure: ClassVar[str] = "Krippendorff's alpha"
+
+    def describe(self) -> str:
         """Say what the numbers mean, or why there are none."""
         left_out = ""
         if self.n_alone:
-            items = f"{self.n_alone:,} item" + ("s" if self.n_alone > 1 else "")
-            left_out = f" Left out: {items} with labels of one worker only."
+            left_out = f" Left out: {count(self.n_alone, 'item')} with labels of one worker only."
         if self.alpha is None or self.observed is None or self.chance is None:
             return self.note + left_out
         return (
@@ -56,13 +58,26 @@ class Agreement:
 
 
 def agreement(data: CrowdData, *, seed: int = 0) -> Agreement:
-    """Compare every two labels that different workers gave to the same item."""
+    """Compare every two labels that different workers gave to the same item.
+
+    Parameters
+    ----------
+    data
+        Labels of classes.
+    seed
+        Of the resamples behind the interval.
+
+    Returns
+    -------
+    Agreement
+        Krippendorff's alpha; where it is not defined, a note says why.
+    """
     size, same, pairs, n_repeated = _pairs(data)
     shared = pairs > 0
     sums = np.zeros(data.n_items)  # an item's agreement, counted in labels
     sums[shared] = size[shared] * same[shared] / pairs[shared]
     counts = np.bincount(data.label[shared[data.item]], minlength=data.n_classes)
-    found = Agreement(
+    undefined = Agreement(
         alpha=None,
         interval=None,
         observed=None,
@@ -73,14 +88,14 @@ def agreement(data: CrowdData, *, seed: int = 0) -> Agreement:
     )
     if not shared.any():
         why = "No item has labels of two workers, so no labels can be compared."
-        return replace(found, note=why)
+        return replace(undefined, note=why)
     alpha, observed, chance = map(float, _alpha(sums.sum(), counts))
-    found = replace(found, observed=observed, chance=chance)
+    compared = replace(undefined, observed=observed, chance=chance)
     if np.isnan(alpha):
         why = "All labels that can be compared are of one class: whether workers look cannot show."
-        return replace(found, note=why)
+        return replace(compared, note=why)
     interval = _interval(data, shared, sums, np.random.default_rng(seed))
-    return replace(found, alpha=alpha, interval=interval)
+    return replace(compared, alpha=alpha, interval=interval)
 
 
 def _pairs(
@@ -93,26 +108,26 @@ def _pairs(
     size = data.labels_per_item
     same = np.einsum("ik,ik->i", data.votes, data.votes) - size
     pairs = size * (size - 1)
-    who = data.item * np.int64(data.n_workers)
-    who += data.worker
-    told, repeats = _more_than_once(who)
-    if not len(told):
+    cell = data.item * np.int64(data.n_workers)
+    cell += data.worker
+    repeated, n_times = _more_than_once(cell)
+    if not len(repeated):
         return size, same, pairs, 0
-    item = told // data.n_workers
-    np.subtract.at(pairs, item, repeats * (repeats - 1))
-    again = np.flatnonzero(np.isin(who, told))
-    cells, repeats_alike = _more_than_once(who[again] * data.n_classes + data.label[again])
-    item = cells // (data.n_workers * data.n_classes)
-    np.subtract.at(same, item, repeats_alike * (repeats_alike - 1))
-    return size, same, pairs, int((repeats - 1).sum())
+    item = repeated // data.n_workers
+    np.subtract.at(pairs, item, n_times * (n_times - 1))
+    rows = np.flatnonzero(np.isin(cell, repeated))
+    answers, n_alike = _more_than_once(cell[rows] * data.n_classes + data.label[rows])
+    item = answers // (data.n_workers * data.n_classes)
+    np.subtract.at(same, item, n_alike * (n_alike - 1))
+    return size, same, pairs, int((n_times - 1).sum())
 
 
 def _more_than_once(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The codes that occur several times, and how often."""
     ordered = np.sort(codes)
     twice = ordered[1:][ordered[1:] == ordered[:-1]]
-    found, more = np.unique(twice, return_counts=True)
-    return found, more + 1
+    repeated, n_further = np.unique(twice, return_counts=True)
+    return repeated, n_further + 1
 
 
 def _alpha(agreed: Any, counts: NDArray[np.number]) -> tuple[Floats, Floats, Floats]:
@@ -135,7 +150,7 @@ def _interval(
 ) -> tuple[float, float] | None:
     """The middle 95 % of alpha when items are drawn anew; None where there are too few."""
     n_items = int(shared.sum())
-    n_groups = min(n_items, GROUPS)
+    n_groups = min(n_items, MAX_GROUPS)
     if n_groups < 2:  # noqa: PLR2004  (one item cannot vary)
         return None
     group = np.zeros(data.n_items, np.int64)
@@ -146,9 +161,9 @@ def _interval(
     agreed = np.bincount(group[shared], weights=sums[shared], minlength=n_groups)
     table = np.column_stack([counts, agreed])  # [G, K + 1]
     draws = []
-    for _ in range(DRAWS // AT_ONCE):
-        drawn = rng.integers(n_groups, size=(AT_ONCE, n_groups))
-        drawn += np.arange(AT_ONCE)[:, None] * n_groups
+    for _ in range(N_RESAMPLES // RESAMPLES_PER_CHUNK):
+        drawn = rng.integers(n_groups, size=(RESAMPLES_PER_CHUNK, n_groups))
+        drawn += np.arange(RESAMPLES_PER_CHUNK)[:, None] * n_groups
         weight = np.bincount(drawn.ravel(), minlength=drawn.size).reshape(drawn.shape)
         total = weight.astype(np.float64) @ table
         draws.append(_alpha(total[:, -1], total[:, :-1])[0])

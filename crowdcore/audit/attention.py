@@ -8,29 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from crowdcore.artefacts.attention import AT_ONCE, AttentionMap, Side
+from crowdcore.artefacts.attention import WEIGHTS_PER_CHUNK, AttentionMap, Side
 from crowdcore.data import CrowdData, Floats
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Nodes = NDArray[np.int64]
 
-MOST_WEIGHTS = 20_000_000
+MAX_WEIGHTS = 20_000_000
 """Weights that are computed for one overview: a second or two."""
 
-EVEN = 1.15
+MAX_EVEN_WEIGHT = 1.15
 """Weights up to this multiple of an even share are as good as even."""
 
-TINY = 1e-12
-"""A spread of weights that is only rounding."""
+MIN_VARIANCE = 1e-12
+"""A variance of weights below this is only rounding."""
 
-LEAST_WEIGHT = 1e-3
+MIN_WEIGHT = 1e-3
 """Weights below a thousandth of an even share are all the same when nodes are put in order."""
 
 
@@ -41,164 +39,282 @@ class Survey:
     received: Floats  # [n] mean weight that others give a node
     peak: Floats  # [n] the largest weight of any link of a node, given or received
     reach: float  # to how many nodes a node's attention amounts, on the whole
-    looked: int  # how many nodes' rows this is made of
+    n_sampled: int  # how many nodes' rows this is made of
 
     @property
     def is_even(self) -> bool:
         """Whether no link weighs noticeably more than an even share."""
-        return bool(self.peak.max(initial=0) < EVEN)
+        return bool(self.peak.max(initial=0) < MAX_EVEN_WEIGHT)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Links:
     """The strongest links of one node, or between two groups; weights against an even share."""
 
-    node: Nodes
-    other: Nodes
+    source: Nodes  # who looks
+    target: Nodes  # who is looked at
     weight: Floats
 
 
-def relative(
-    attention: AttentionMap, side: Side, nodes: Sequence[int] | Nodes, others: Any = None
+def relative_weights(
+    attention: AttentionMap,
+    side: Side,
+    sources: Sequence[int] | Nodes,
+    targets: Sequence[int] | Nodes | None = None,
 ) -> Floats:
-    """The weights of some nodes to some others, or to all [m, c], as multiples of an even share."""
-    nodes = np.asarray(nodes, np.int64)
+    """Return weights as multiples of an even share.
+
+    Parameters
+    ----------
+    attention
+        What a method left.
+    side
+        Workers or items.
+    sources
+        Who looks [m].
+    targets
+        Who is looked at [c]; all nodes of the side if None.
+
+    Returns
+    -------
+    numpy.ndarray
+        Weights [m, c]; 1 is an even share.
+    """
+    sources = np.asarray(sources, np.int64)
     n = len(attention.key[side])
-    others = np.arange(n) if others is None else np.asarray(others, np.int64)
+    targets = np.arange(n) if targets is None else np.asarray(targets, np.int64)
     if attention.neighbourhood == "full":
-        return n * attention.block(side, nodes, others)
-    found = np.empty((len(nodes), len(others)))
-    step = max(1, AT_ONCE // n)
-    for at in range(0, len(nodes), step):  # an even share among the neighbours, who differ
-        rows = attention.rows(side, nodes[at : at + step])
-        found[at : at + step] = ((rows > 0).sum(1, keepdims=True) * rows)[:, others]
-    return found
+        return n * attention.block(side, sources, targets)
+    weights = np.empty((len(sources), len(targets)))
+    step = max(1, WEIGHTS_PER_CHUNK // n)
+    for start in range(0, len(sources), step):  # an even share among neighbours, who differ
+        chunk = slice(start, start + step)
+        rows = attention.rows(side, sources[chunk])
+        weights[chunk] = ((rows > 0).sum(1, keepdims=True) * rows)[:, targets]
+    return weights
 
 
 def survey(attention: AttentionMap, side: Side, *, seed: int = 0) -> Survey:
-    """Go over the rows of a side, or over a sample where there are very many."""
+    """Go over the rows of a side, or over a sample where there are very many.
+
+    Parameters
+    ----------
+    attention
+        What a method left.
+    side
+        Workers or items.
+    seed
+        Of the sample.
+    """
     n = len(attention.key[side])
-    looking = _sample(np.arange(n), MOST_WEIGHTS // n, seed)
-    total, seen, peak, entropy = np.zeros(n), np.zeros(n), np.zeros(n), 0.0
-    for nodes, rows in _blocks(attention, side, looking):
+    sources = _sample(np.arange(n), MAX_WEIGHTS // n, seed)
+    total, n_rows, peak, entropy = np.zeros(n), np.zeros(n), np.zeros(n), 0.0
+    for nodes, rows in _blocks(attention, side, sources):
         share = rows / rows.sum(1, keepdims=True)
         entropy -= float((share * np.log(np.maximum(share, 1e-300))).sum())
         rows[np.arange(len(nodes)), nodes] = 0  # what a node gives itself is no link
         total += rows.sum(0)
-        seen += len(nodes)
-        seen[nodes] -= 1
+        n_rows += len(nodes)
+        n_rows[nodes] -= 1
         np.maximum(peak, rows.max(0), out=peak)
         peak[nodes] = np.maximum(peak[nodes], rows.max(1))
     return Survey(
-        received=total / np.maximum(seen, 1),
+        received=total / np.maximum(n_rows, 1),
         peak=peak,
-        reach=float(np.exp(entropy / len(looking))),
-        looked=len(looking),
+        reach=float(np.exp(entropy / len(sources))),
+        n_sampled=len(sources),
     )
 
 
 def common_share(weights: Floats) -> float:
-    """How much of what links [m, m] differ by is the same in every row; 1 if all rows are alike.
+    """Tell how much of what links differ by is the same in every row.
 
     Near 1 the weights say who is looked at, by everyone, and not who belongs together.
+
+    Parameters
+    ----------
+    weights
+        Weights [m, m]; NaN is none.
+
+    Returns
+    -------
+    float
+        The share of the variance of log weights that their columns explain; 1 if all rows are
+        alike.
     """
     m = len(weights)
-    off = ~np.eye(m, dtype=bool)
-    logs = np.log(np.maximum(np.nan_to_num(weights), LEAST_WEIGHT))
-    columns = np.where(off, logs, 0).sum(0) / max(1, m - 1)
-    spread = float(logs[off].var()) if m > 1 else 0.0
-    return 1 - float((logs - columns)[off].var()) / spread if spread > TINY else 1.0
+    is_link = ~np.eye(m, dtype=bool)
+    logs = np.log(np.maximum(np.nan_to_num(weights), MIN_WEIGHT))
+    columns = np.where(is_link, logs, 0).sum(0) / max(1, m - 1)
+    variance = float(logs[is_link].var()) if m > 1 else 0.0
+    if variance <= MIN_VARIANCE:
+        return 1.0
+    return 1 - float((logs - columns)[is_link].var()) / variance
 
 
-def strongest(
-    attention: AttentionMap, side: Side, node: int, *, most: int, among: Any = None
+def strongest_links(
+    attention: AttentionMap,
+    side: Side,
+    source: int,
+    *,
+    max_links: int,
+    among: NDArray[np.bool_] | None = None,
 ) -> Links:
-    """The nodes that one node looks at most, itself left out; `among` is a mask [n]."""
-    weight = relative(attention, side, [node])[0]
+    """List the nodes that one node looks at most, itself left out.
+
+    Parameters
+    ----------
+    attention
+        What a method left.
+    side
+        Workers or items.
+    source
+        Who looks.
+    max_links
+        How many links to list.
+    among
+        A mask [n] of the nodes that may be listed; None for all.
+    """
+    weight = relative_weights(attention, side, [source])[0]
     allowed = weight > 0
-    allowed[node] = False
+    allowed[source] = False
     if among is not None:
         allowed &= among
-    others = np.flatnonzero(allowed)
-    others = others[np.argsort(-weight[others], kind="stable")[:most]]
-    return Links(node=np.full(len(others), node), other=others, weight=weight[others])
+    targets = np.flatnonzero(allowed)
+    targets = targets[np.argsort(-weight[targets], kind="stable")[:max_links]]
+    return Links(source=np.full(len(targets), source), target=targets, weight=weight[targets])
 
 
-def between(
-    attention: AttentionMap, side: Side, ones: Nodes, others: Nodes, *, most: int, seed: int = 0
+def links_between(
+    attention: AttentionMap,
+    side: Side,
+    sources: Nodes,
+    targets: Nodes,
+    *,
+    max_links: int,
+    seed: int = 0,
 ) -> Links:
-    """The strongest links from one group to another; of many nodes a sample looks."""
-    found: list[tuple[Nodes, Nodes, Floats]] = []
+    """List the strongest links from one group of nodes to another.
+
+    Parameters
+    ----------
+    attention
+        What a method left.
+    side
+        Workers or items.
+    sources, targets
+        Who looks, and who is looked at; of many sources a sample looks.
+    max_links
+        How many links to list.
+    seed
+        Of the sample.
+    """
+    per_block: list[tuple[Nodes, Nodes, Floats]] = []
     n = len(attention.key[side])
-    for nodes, rows in _blocks(attention, side, _sample(ones, MOST_WEIGHTS // n, seed)):
+    for nodes, rows in _blocks(attention, side, _sample(sources, MAX_WEIGHTS // n, seed)):
         rows[np.arange(len(nodes)), nodes] = 0
-        part = rows[:, others].ravel()
-        top = np.sort(np.argpartition(-part, min(most, len(part)) - 1)[:most])
-        row, column = np.divmod(top, len(others))
-        found.append((nodes[row], others[column], part[top]))
-    node, other, weight = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    top = np.argsort(-weight, kind="stable")[:most]
+        weights = rows[:, targets].ravel()
+        top = np.sort(np.argpartition(-weights, min(max_links, len(weights)) - 1)[:max_links])
+        row, column = np.divmod(top, len(targets))
+        per_block.append((nodes[row], targets[column], weights[top]))
+    source, target, weight = (np.concatenate(blocks) for blocks in zip(*per_block, strict=True))
+    top = np.argsort(-weight, kind="stable")[:max_links]
     top = top[weight[top] > 0]
-    return Links(node=node[top], other=other[top], weight=weight[top])
+    return Links(source=source[top], target=target[top], weight=weight[top])
 
 
 def group_means(
     attention: AttentionMap, side: Side, group: NDArray[Any], n_groups: int, *, seed: int = 0
 ) -> Floats:
-    """The mean weight between groups of nodes [looking, looked at]; NaN for an empty group.
+    """Average the weights between groups of nodes.
 
-    A group code below 0 is none. Of large groups a sample looks, at all nodes.
+    Parameters
+    ----------
+    attention
+        What a method left.
+    side
+        Workers or items.
+    group
+        Each node's group [n]; below 0 it has none.
+    n_groups
+        How many groups there are. Of large ones a sample looks, at all nodes.
+    seed
+        Of the samples.
+
+    Returns
+    -------
+    numpy.ndarray
+        Mean weights [looking, looked at]; NaN for an empty group.
     """
     n = len(group)
     size = np.bincount(group[group >= 0], minlength=n_groups)
     means = np.full((n_groups, n_groups), np.nan)
     columns = np.where(group >= 0, group, n_groups)
-    for one in np.flatnonzero(size):
-        sums, links = np.zeros(n_groups + 1), np.zeros(n_groups + 1)
-        looking = _sample(np.flatnonzero(group == one), MOST_WEIGHTS // (n * n_groups), seed)
-        for nodes, rows in _blocks(attention, side, looking):
+    for code in np.flatnonzero(size):
+        sums, n_links = np.zeros(n_groups + 1), np.zeros(n_groups + 1)
+        sources = _sample(np.flatnonzero(group == code), MAX_WEIGHTS // (n * n_groups), seed)
+        for nodes, rows in _blocks(attention, side, sources):
             rows[np.arange(len(nodes)), nodes] = 0
             sums += np.bincount(columns, weights=rows.sum(0), minlength=n_groups + 1)
-            links += len(nodes) * np.append(size, 0)
-        links[one] -= len(looking)  # nobody is linked to themselves
-        np.divide(sums[:-1], links[:-1], out=means[one], where=links[:-1] > 0)
+            n_links += len(nodes) * np.append(size, 0)
+        n_links[code] -= len(sources)  # nobody is linked to themselves
+        np.divide(sums[:-1], n_links[:-1], out=means[code], where=n_links[:-1] > 0)
     return means
 
 
 def seriation(weights: Floats) -> Nodes:
-    """An order [m] in which alike nodes stand together: clustering, with the best order of leaves.
+    """Order nodes so that alike ones stand together: clustering, with the best order of leaves.
 
-    Nodes are alike where they give and get alike weights [m, m]; NaN is none.
+    Parameters
+    ----------
+    weights
+        Weights [m, m]; NaN is none. Nodes are alike where they give and get alike weights.
+
+    Returns
+    -------
+    numpy.ndarray
+        The order [m].
     """
     m = len(weights)
     if m < 3:  # noqa: PLR2004  (any order of two is as good)
         return np.arange(m)
     from scipy.cluster.hierarchy import leaves_list, linkage
 
-    filled = np.log(np.maximum(np.nan_to_num(weights), LEAST_WEIGHT))
+    logs = np.log(np.maximum(np.nan_to_num(weights), MIN_WEIGHT))
     # A node's weight of itself would set it apart from those it belongs to.
-    np.fill_diagonal(filled, -np.inf)
-    np.fill_diagonal(filled, np.maximum(filled.max(0), filled.max(1)))
-    tree = linkage(np.hstack([filled, filled.T]), "average", optimal_ordering=True)
+    np.fill_diagonal(logs, -np.inf)
+    np.fill_diagonal(logs, np.maximum(logs.max(0), logs.max(1)))
+    tree = linkage(np.hstack([logs, logs.T]), "average", optimal_ordering=True)
     order: Nodes = leaves_list(tree).astype(np.int64)
     return order
 
 
-def label_weights(attention: AttentionMap, of: Side, node: int) -> pd.DataFrame:
-    """How much each label of a worker, or of an item, weighs among its labels; heaviest first.
+def label_weights(attention: AttentionMap, side: Side, node: int) -> pd.DataFrame:
+    """Tell how much each label of a worker, or of an item, weighs among its labels.
 
-    Columns: item, worker, label (codes), share (of the node's attention), weight (against an
-    even share). Empty where the method does not weigh labels, or filled some in before.
+    Parameters
+    ----------
+    attention
+        What a method left.
+    side
+        Whether the node is a worker or an item.
+    node
+        Its code.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per label, the heaviest first. Columns: item, worker, label (codes), share (of the
+        node's attention), weight (against an even share). Empty where the method does not weigh
+        labels, or filled some in before.
     """
-    import pandas as pd
-
     data = attention.data
-    own, shares = (
-        (data.worker, attention.of_worker) if of == "workers" else (data.item, attention.of_item)
+    owner, shares = (
+        (data.worker, attention.of_worker) if side == "workers" else (data.item, attention.of_item)
     )
     if shares is None or len(shares) != data.n_labels:
-        own, shares = np.zeros(0, np.int64), np.zeros(0)
-    rows = np.flatnonzero(own == node)
+        owner, shares = np.zeros(0, np.int64), np.zeros(0)
+    rows = np.flatnonzero(owner == node)
     share = np.asarray(shares, np.float64)[rows]
     frame = pd.DataFrame(
         {
@@ -213,30 +329,47 @@ def label_weights(attention: AttentionMap, of: Side, node: int) -> pd.DataFrame:
 
 
 def common_workers(data: CrowdData, item: int, others: Nodes) -> tuple[Nodes, Nodes]:
-    """How many workers labelled both an item and each other one, and how many said the same."""
-    said = np.full(data.n_workers, -1, np.int64)
-    own = data.item == item
-    said[data.worker[own]] = data.label[own]
-    place = np.full(data.n_items, -1, np.int64)
-    place[others] = np.arange(len(others))
-    met = (place[data.item] >= 0) & (said[data.worker] >= 0)
-    at, same = place[data.item[met]], said[data.worker[met]] == data.label[met]
-    shared = np.bincount(at, minlength=len(others))
-    return shared, np.bincount(at[same], minlength=len(others))
+    """Count the workers who labelled both an item and others.
+
+    Parameters
+    ----------
+    data
+        The labels.
+    item
+        The item's code.
+    others
+        Codes of other items [c].
+
+    Returns
+    -------
+    n_shared
+        How many workers labelled the item and each other one [c].
+    n_same
+        How many of them gave both the same label [c].
+    """
+    label = np.full(data.n_workers, -1, np.int64)
+    on_item = data.item == item
+    label[data.worker[on_item]] = data.label[on_item]
+    position = np.full(data.n_items, -1, np.int64)
+    position[others] = np.arange(len(others))
+    rows = (position[data.item] >= 0) & (label[data.worker] >= 0)
+    other, is_same = position[data.item[rows]], label[data.worker[rows]] == data.label[rows]
+    n_shared = np.bincount(other, minlength=len(others))
+    return n_shared, np.bincount(other[is_same], minlength=len(others))
 
 
 def _blocks(attention: AttentionMap, side: Side, nodes: Nodes) -> Iterator[tuple[Nodes, Floats]]:
     """Some nodes' weights to all, a block of rows at a time."""
-    step = max(1, AT_ONCE // len(attention.key[side]))
-    for at in range(0, len(nodes), step):
-        part = nodes[at : at + step]
-        yield part, relative(attention, side, part)
+    step = max(1, WEIGHTS_PER_CHUNK // len(attention.key[side]))
+    for start in range(0, len(nodes), step):
+        block = nodes[start : start + step]
+        yield block, relative_weights(attention, side, block)
 
 
-def _sample(nodes: Nodes, most: int, seed: int) -> Nodes:
+def _sample(nodes: Nodes, max_nodes: int, seed: int) -> Nodes:
     """At least one and at most so many of some nodes, in order."""
-    if len(nodes) <= max(1, most):
+    if len(nodes) <= max(1, max_nodes):
         return nodes
     rng = np.random.default_rng(seed)
-    drawn: Nodes = np.sort(rng.choice(nodes, max(1, most), replace=False))
+    drawn: Nodes = np.sort(rng.choice(nodes, max(1, max_nodes), replace=False))
     return drawn

@@ -2,29 +2,41 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
-from crowdcore.data import UNKNOWN, Codes, CrowdData, DataError, Floats
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import pandas as pd
-    from numpy.typing import NDArray
-
-    from crowdcore.result import Result
+from crowdcore.artefacts.spam_habits import SpamHabits
+from crowdcore.confusion import cell_counts
+from crowdcore.data import UNKNOWN, CrowdData, DataError, Floats
+from crowdcore.result import Result
 
 
 def labels_of_worker(result: Result, worker: str) -> pd.DataFrame:
-    """One row for each label of a worker, the best-known truths first.
+    """List the labels of a worker, the best-known truths first.
 
-    Columns: item, given, truth ("" if undecided), confidence, n_labels (of the item), same (how
-    many others gave the same), differs (from a decided truth), gold ("" if none).
+    Parameters
+    ----------
+    result
+        The truths, and the labels.
+    worker
+        The worker's name.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per label. Columns: item, given, truth ("" if undecided), confidence, n_labels (of
+        the item), same (how many others gave the same), differs (from a decided truth), gold ("" if
+        none).
+
+    Raises
+    ------
+    DataError
+        Where there is no such worker.
     """
-    import pandas as pd
-
     data = result.data
     rows = np.flatnonzero(data.worker == worker_code(data, worker))
     item, given = data.item[rows], data.label[rows]
@@ -33,79 +45,125 @@ def labels_of_worker(result: Result, worker: str) -> pd.DataFrame:
     frame = pd.DataFrame(
         {
             "item": _names(data.items, item),
-            "given": _names(data.classes, given),
-            "truth": _names(data.classes, truth),
+            "given": _texts(data.class_names(given)),
+            "truth": _texts(data.class_names(truth)),
             "confidence": result.confidence[item],
             "n_labels": data.labels_per_item[item],
             "same": data.votes[item, given] - 1,
             "differs": (truth != UNKNOWN) & (truth != given),
-            "gold": _names(data.classes, gold),
+            "gold": _texts(data.class_names(gold)),
         }
     )
     return frame.sort_values("confidence", ascending=False, kind="stable", ignore_index=True)
 
 
 def labels_of_item(data: CrowdData, item: str) -> pd.DataFrame:
-    """One row for each label of an item: worker and label, in the order of the data."""
-    import pandas as pd
+    """List the labels of an item, in the order of the data.
 
+    Parameters
+    ----------
+    data
+        The labels.
+    item
+        The item's name.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per label. Columns: worker, label.
+
+    Raises
+    ------
+    DataError
+        Where there is no such item.
+    """
     if item not in data.items:
         raise DataError(f"There is no item called {item!r}")
     rows = np.flatnonzero(data.item == data.items.index(item))
     return pd.DataFrame(
         {
             "worker": _names(data.workers, data.worker[rows]),
-            "label": _names(data.classes, data.label[rows]),
+            "label": _texts(data.class_names(data.label[rows])),
         }
     )
 
 
 def label_counts(result: Result, worker: str) -> NDArray[np.int64]:
-    """Count a worker's labels [true, given]; labels on undecided items are left out."""
+    """Count a worker's labels by truth.
+
+    Parameters
+    ----------
+    result
+        The truths, and the labels.
+    worker
+        The worker's name.
+
+    Returns
+    -------
+    numpy.ndarray
+        Counts [true, given]; labels on undecided items are left out.
+    """
     data = result.data
     return cell_counts(result, np.flatnonzero(data.worker == worker_code(data, worker)))
 
 
-def cell_counts(result: Result, rows: NDArray[np.intp]) -> NDArray[np.int64]:
-    """Count some labels [true, given]; those on undecided items are left out."""
-    data = result.data
-    truth, given = result.truth[data.item[rows]], data.label[rows]
-    known = truth != UNKNOWN
-    cell = truth[known].astype(np.int64) * data.n_classes + given[known]
-    return np.bincount(cell, minlength=data.n_classes**2).reshape(data.n_classes, data.n_classes)
-
-
-def habit(result: Result, worker: str) -> tuple[float, Floats] | None:
-    """How often a worker does not look at the item, and what they give then [K]; None if unknown.
+def spam_habit(result: Result, worker: str) -> tuple[float, Floats] | None:
+    """Tell how often a worker does not look at the item, and what they give then.
 
     Only methods that take a label for either known or spam tell this.
+
+    Parameters
+    ----------
+    result
+        What a method inferred.
+    worker
+        The worker's name.
+
+    Returns
+    -------
+    tuple or None
+        The share of labels given without looking, and the share of each class among them [K];
+        None if that is unknown.
     """
-    found, code = result.artefacts.get("spamming"), worker_code(result.data, worker)
-    if found is None or not result.data.labels_per_worker[code]:
+    habits, code = result.artefact(SpamHabits), worker_code(result.data, worker)
+    if habits is None or not result.data.labels_per_worker[code]:
         return None
-    return float(found["share"][code]), np.asarray(found["habit"][code])
+    return float(habits.share[code]), habits.habit[code]
 
 
 def given_shares(data: CrowdData, worker: str) -> tuple[Floats, Floats]:
-    """How often a worker gives each class [K], and how often others do on the same items [K].
+    """Compare how often a worker gives each class with how often others do on the same items.
 
-    Every item weighs as often as the worker labelled it, so that the two compare; where nobody
-    else labelled any of them, the second is NaN.
+    Every item weighs as often as the worker labelled it, so that the two compare.
+
+    Parameters
+    ----------
+    data
+        The labels.
+    worker
+        The worker's name.
+
+    Returns
+    -------
+    by_worker
+        The share of each class among the worker's labels [K].
+    by_others
+        The same of others [K]; NaN where nobody else labelled any of the items.
     """
     rows = np.flatnonzero(data.worker == worker_code(data, worker))
     item, given = data.item[rows], data.label[rows]
-    own = np.bincount(given, minlength=data.n_classes) / max(1, len(rows))
-    places, back = np.unique(item, return_inverse=True)
-    per_item = np.zeros((len(places), data.n_classes), np.int64)
-    np.add.at(per_item, (back, given), 1)
-    mine = per_item[back]  # all of the worker's own labels of the item, also repeated ones
-    rest = data.votes[item] - mine
-    total = rest.sum(1)
-    shared = total > 0
-    if not shared.any():
-        return own, np.full(data.n_classes, np.nan)
-    others: Floats = (rest[shared] / total[shared, None]).mean(0)
-    return own, others
+    by_worker = np.bincount(given, minlength=data.n_classes) / max(1, len(rows))
+    items, position = np.unique(item, return_inverse=True)
+    per_item = np.zeros((len(items), data.n_classes), np.int64)
+    np.add.at(per_item, (position, given), 1)
+    # All of the worker's own labels of the item, also repeated ones, are taken off.
+    other_votes = data.votes[item] - per_item[position]
+    total = other_votes.sum(1)
+    is_shared = total > 0
+    if not is_shared.any():
+        return by_worker, np.full(data.n_classes, np.nan)
+    by_others: Floats = (other_votes[is_shared] / total[is_shared, None]).mean(0)
+    return by_worker, by_others
 
 
 def worker_code(data: CrowdData, worker: str) -> int:
@@ -115,9 +173,10 @@ def worker_code(data: CrowdData, worker: str) -> int:
     return data.workers.index(worker)
 
 
-def _names(names: Sequence[str], codes: Codes | NDArray[np.number]) -> pd.Series[str]:
-    """Return the names behind some codes; "" for UNKNOWN."""
-    import pandas as pd
+def _names(names: Sequence[str], codes: NDArray[Any]) -> pd.Series[str]:
+    """The names behind a few codes, without touching the others."""
+    return _texts([names[code] for code in codes.tolist()])
 
-    whole = codes.astype(np.int64)
-    return pd.Series([names[code] if code != UNKNOWN else "" for code in whole], dtype="str")
+
+def _texts(values: Sequence[str] | NDArray[Any]) -> pd.Series[str]:
+    return pd.Series(values, dtype="str")

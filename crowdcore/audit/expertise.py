@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdcore.audit.workers import worker_confusion
-from crowdcore.data import Floats
+from crowdcore.confusion import worker_confusion
+from crowdcore.data import CrowdData, Floats
+from crowdcore.result import Result
 
-if TYPE_CHECKING:
-    from crowdcore.data import CrowdData
-    from crowdcore.result import Result
-
-FEWEST_GOLD = 5
+MIN_GOLD_ITEMS = 5
 """Gold items of a class that a worker must have labelled for a share of them to be told."""
 
 
@@ -31,7 +27,18 @@ class Expertise:
 
 
 def expertise(result: Result) -> Expertise:
-    """Read every worker's expertise from a result; an estimate also where labels are few."""
+    """Read every worker's expertise from a result.
+
+    Parameters
+    ----------
+    result
+        What a method inferred; without confusion matrices they come from its posterior.
+
+    Returns
+    -------
+    Expertise
+        Estimates, also where labels are few, and counts on gold, where there is enough.
+    """
     data = result.data
     return Expertise(
         workers=data.workers,
@@ -47,11 +54,11 @@ def _on_gold(data: CrowdData) -> Floats:
     shape = (data.n_workers, data.n_classes)
     if data.gold is None:
         return np.full(shape, np.nan)
-    known = data.has_gold[data.item]
-    truth = data.gold[data.item[known]].astype(np.int64)
-    cell = data.worker[known] * np.int64(data.n_classes) + truth
-    right = (data.label[known] == truth).astype(np.float64)
+    on_gold = data.has_gold[data.item]
+    truth = data.gold[data.item[on_gold]].astype(np.int64)
+    cell = data.worker[on_gold] * np.int64(data.n_classes) + truth
+    right = (data.label[on_gold] == truth).astype(np.float64)
     n = np.bincount(cell, minlength=shape[0] * shape[1])
     hits = np.bincount(cell, weights=right, minlength=shape[0] * shape[1])
-    share: Floats = np.where(n >= FEWEST_GOLD, hits / np.maximum(n, 1), np.nan)
+    share: Floats = np.where(n >= MIN_GOLD_ITEMS, hits / np.maximum(n, 1), np.nan)
     return share.reshape(shape)

@@ -1,88 +1,127 @@
-"""What a manager asks of an item: is the truth sure, was it disputed, did the method change it."""
+"""What a manager asks of an item: was it disputed, did the method change it, is it right."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cached_property
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from crowdcore.data import UNKNOWN, Codes, CrowdData, Floats
+from crowdcore.export.columns import TableColumn, as_categories, build_table
+from crowdcore.result import Result
 
-if TYPE_CHECKING:
-    import pandas as pd
-    from numpy.typing import NDArray
-
-    from crowdcore.result import Result
-
-DISPUTED = 0.4
+MIN_DISPUTED_SHARE = 0.4
 """An item is disputed where at least this share of its labels is not the commonest one."""
 
-UNSURE = 0.8
+LOW_CONFIDENCE = 0.8
 """A confidence below this is low."""
 
 
-def item_table(result: Result) -> pd.DataFrame:
-    """One row an item, in the order of the codes.
-
-    `majority` is what plain counting says, "" where it is tied or nobody labelled the item;
-    `changed` marks truths that differ from it. `right` is 1 or 0 where there is gold, else -1.
-    The method's own scores of the items, such as their difficulty, follow under their names.
-    """
-    import pandas as pd
-
-    data = result.data
-    majority = majority_vote(data)
-    gold = np.full(data.n_items, UNKNOWN, np.int32) if data.gold is None else data.gold
-    decided = result.truth != UNKNOWN
-    frame = pd.DataFrame(
-        {
-            "item": pd.array(list(data.items), dtype="str"),
-            "truth": _named(result.truth, data),
-            "confidence": result.confidence,
-            "margin": margin(result.posterior),
-            "n_labels": data.labels_per_item,
-            "disagreement": disagreement(data),
-            "majority": _named(majority, data),
-            "changed": (majority != UNKNOWN) & decided & (majority != result.truth),
-            "tied": result.tied,
-            "gold": _named(gold, data),
-            "right": np.where(data.has_gold, result.truth == gold, -1).astype(np.int8),
-        }
-    )
-    return frame.assign(**result.item_scores)
-
-
 def disagreement(data: CrowdData) -> Floats:
-    """What share of an item's labels is not its commonest one [N]; 0 where nobody labelled it."""
+    """Return the share of an item's labels that are not its commonest one [N].
+
+    It is 0 where nobody labelled the item.
+    """
     total = data.labels_per_item
     share: Floats = np.where(total > 0, 1 - data.votes.max(1) / np.maximum(total, 1), 0.0)
     return share
 
 
 def majority_vote(data: CrowdData) -> Codes:
-    """The commonest label of each item [N]; UNKNOWN where two are, or nobody labelled it."""
+    """Return the commonest label of each item [N]; UNKNOWN where two are, or nobody labelled it."""
     top = data.votes.max(1, keepdims=True)
-    alone = (data.votes == top).sum(1) == 1
+    is_single = (data.votes == top).sum(1) == 1
     commonest: Codes = np.where(
-        alone & (data.labels_per_item > 0), data.votes.argmax(1), UNKNOWN
+        is_single & (data.labels_per_item > 0), data.votes.argmax(1), UNKNOWN
     ).astype(np.int32)
     return commonest
 
 
-def margin(posterior: Floats) -> Floats:
-    """How far the likeliest class is ahead of the second [N]; 1 where there is one class."""
-    if posterior.shape[1] == 1:
-        return np.ones(len(posterior))
-    best = np.partition(posterior, -2, axis=1)[:, -2:]
-    gap: Floats = best[:, 1] - best[:, 0]
-    return gap
+class ItemAudit:
+    """Answers of a result's items that several columns share, each computed once."""
+
+    def __init__(self, result: Result) -> None:
+        self.result = result
+        self.data = result.data
+
+    @cached_property
+    def majority(self) -> Codes:
+        """What plain counting says [N]; UNKNOWN where it is tied or nobody labelled the item."""
+        return majority_vote(self.data)
+
+    @cached_property
+    def gold(self) -> Codes:
+        """The known answers [N]; UNKNOWN where there is none."""
+        return self.data.gold if self.data.gold is not None else np.full(self.data.n_items, UNKNOWN)
+
+    @property
+    def changed(self) -> NDArray[np.bool_]:
+        """Which truths [N] differ from a clear majority; an undecided one does not."""
+        truth = self.result.truth
+        decided = (self.majority != UNKNOWN) & (truth != UNKNOWN)
+        changed: NDArray[np.bool_] = decided & (self.majority != truth)
+        return changed
+
+    @property
+    def right(self) -> NDArray[np.int8]:
+        """Whether truths [N] are the known answer: 1 or 0, and -1 where there is none."""
+        is_right = self.result.truth == self.gold
+        return np.where(self.data.has_gold, is_right, -1).astype(np.int8)
 
 
-def _named(codes: NDArray[np.number], data: CrowdData) -> pd.Categorical[str]:
-    """Class names in the order of the classes, and "" for UNKNOWN."""
-    import pandas as pd
+COLUMNS: tuple[TableColumn[ItemAudit], ...] = (
+    TableColumn(
+        name="disagreement",
+        title="Disagree",
+        help="Share of the item's labels that are not its commonest one.",
+        unit="share",
+        values=lambda audit: disagreement(audit.data),
+    ),
+    TableColumn(
+        name="majority",
+        title="Majority",
+        help="The commonest label; empty where two are.",
+        unit="class",
+        values=lambda audit: as_categories(audit.majority, audit.data.classes),
+    ),
+    TableColumn(
+        name="changed",
+        title="Changed",
+        help="Whether the truth differs from what plain counting of labels says.",
+        unit="yes or no",
+        values=lambda audit: audit.changed,
+    ),
+    TableColumn(
+        name="gold",
+        title="Gold",
+        help="The known answer; empty where there is none.",
+        unit="class",
+        values=lambda audit: as_categories(audit.gold, audit.data.classes),
+    ),
+    TableColumn(
+        name="right",
+        title="Right",
+        help="1 where the truth is the known answer, 0 where it is not, -1 where there is none.",
+        unit="yes or no",
+        values=lambda audit: audit.right,
+    ),
+)
+"""What a page adds to the truths of items."""
 
-    names = data.classes if "" in data.classes else (*data.classes, "")
-    blank = names.index("")
-    filled: Codes = np.where(codes == UNKNOWN, blank, codes).astype(np.int32)
-    return pd.Categorical.from_codes(filled, categories=pd.Index(list(names)), ordered=True)
+
+def compare_items(result: Result) -> pd.DataFrame:
+    """Compare the truths of items with plain counting of their labels, and with gold.
+
+    Parameters
+    ----------
+    result
+        The truths, and the labels that they were inferred from.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per item, in the order of the codes, with the columns of `COLUMNS`.
+    """
+    return build_table(COLUMNS, ItemAudit(result))

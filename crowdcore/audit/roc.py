@@ -1,23 +1,25 @@
-"""Does a higher probability mean right more often? ROC curves of the truths on gold."""
+"""Does a higher probability mean right more often? ROC curves of the truths on gold.
+
+scikit-learn has such curves too, and the tests compare with it. Importing it takes more than a
+second, which the Truths page would wait for; the few lines of `_curve` take none.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crowdcore.data import Floats
+from crowdcore.result import Result
 
-if TYPE_CHECKING:
-    from crowdcore.result import Result
-
-MOST_POINTS = 400
+MAX_POINTS = 400
 """Points of a curve that are kept; more of them look the same."""
 
-GRID = np.linspace(0, 1, 201)
-"""False alarms at which curves are averaged."""
+AVERAGING_GRID = np.linspace(0, 1, 201)
+"""False positive rates at which curves are averaged."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -26,14 +28,14 @@ class RocCurve:
 
     name: str  # the class; "" of an average
     n: int  # items of the class that have gold
-    false: Floats  # share of the others that are taken for it
-    true: Floats  # share of its items that are found
+    false_positive_rate: Floats  # share of the others that are taken for it
+    true_positive_rate: Floats  # share of its items that are found
     auc: float
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RocCurves:
-    """One curve for two classes, that of the second; else one for each class, and their average."""
+    """One curve for two classes, that of the second; else one per class, and their average."""
 
     curves: tuple[RocCurve, ...]
     average: RocCurve | None
@@ -45,17 +47,25 @@ class RocCurves:
 
 
 def roc_curves(result: Result, probabilities: NDArray[Any] | None = None) -> RocCurves | None:
-    """Compare a result's probabilities [N, K], or others, with gold; None where that cannot be.
+    """Compare probabilities with gold.
 
-    There must be gold of at least two classes that the method has not seen. Classes without gold
-    have no curve.
+    Parameters
+    ----------
+    result
+        The truths, and data with gold of at least two classes that the method has not used.
+    probabilities
+        Others than the result's own [N, K].
+
+    Returns
+    -------
+    RocCurves or None
+        The curves, none of classes without gold; None where nothing can be compared.
     """
     data = result.data
-    known = data.has_gold
     if data.gold is None or result.provenance.used_gold:
         return None
-    gold = data.gold[known]
-    values = (result.posterior if probabilities is None else probabilities)[known]
+    gold = data.gold[data.has_gold]
+    values = (result.posterior if probabilities is None else probabilities)[data.has_gold]
     codes = range(data.n_classes) if data.n_classes != 2 else (1,)  # noqa: PLR2004  (mirror images)
     curves = tuple(
         _curve(data.classes[code], values[:, code], gold == code)
@@ -69,27 +79,31 @@ def roc_curves(result: Result, probabilities: NDArray[Any] | None = None) -> Roc
 
 def _curve(name: str, score: NDArray[Any], is_class: NDArray[np.bool_]) -> RocCurve:
     order = np.argsort(-score, kind="stable")
-    found, alarms = np.cumsum(is_class[order]), np.cumsum(~is_class[order])
+    n_true, n_false = np.cumsum(is_class[order]), np.cumsum(~is_class[order])
     ends = np.flatnonzero(np.append(np.diff(score[order]) != 0, True))  # equal scores come together
-    true = np.append(0.0, found[ends] / found[-1])
-    false = np.append(0.0, alarms[ends] / alarms[-1])
-    kept = np.unique(np.linspace(0, len(true) - 1, min(len(true), MOST_POINTS)).astype(int))
+    true_rate = np.append(0.0, n_true[ends] / n_true[-1])
+    false_rate = np.append(0.0, n_false[ends] / n_false[-1])
+    n_points = len(true_rate)
+    kept = np.unique(np.linspace(0, n_points - 1, min(n_points, MAX_POINTS)).astype(int))
     return RocCurve(
         name=name,
-        n=int(found[-1]),
-        false=false[kept],
-        true=true[kept],
-        auc=float(np.trapezoid(true, false)),
+        n=int(n_true[-1]),
+        false_positive_rate=false_rate[kept],
+        true_positive_rate=true_rate[kept],
+        auc=float(np.trapezoid(true_rate, false_rate)),
     )
 
 
 def _average(curves: tuple[RocCurve, ...]) -> RocCurve:
-    """The mean height of curves at equal shares of false alarms; every class counts the same."""
-    true = np.mean([np.interp(GRID, curve.false, curve.true) for curve in curves], axis=0)
+    """The mean height of curves at equal false positive rates; every class counts the same."""
+    heights = [
+        np.interp(AVERAGING_GRID, curve.false_positive_rate, curve.true_positive_rate)
+        for curve in curves
+    ]
     return RocCurve(
         name="",
         n=sum(curve.n for curve in curves),
-        false=np.append(0.0, GRID),
-        true=np.append(0.0, true),
+        false_positive_rate=np.append(0.0, AVERAGING_GRID),
+        true_positive_rate=np.append(0.0, np.mean(heights, axis=0)),
         auc=float(np.mean([curve.auc for curve in curves])),
     )

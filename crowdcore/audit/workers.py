@@ -2,125 +2,357 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from functools import cached_property
 
 import numpy as np
+import pandas as pd
 
+from crowdcore.audit.judging.worker_evidence import WorkerEvidence, worker_evidence
+from crowdcore.audit.verdicts import Verdict, judge
+from crowdcore.audit.worker_numbers import WorkerNumbers, worker_numbers
+from crowdcore.confusion import given_counts, safe_ratio
 from crowdcore.data import UNKNOWN, Codes, CrowdData, Floats
-from crowdcore.result import TIE, Result, wilson
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-Verdict = Literal["good", "weak", "biased", "random", "one answer", "inverted", "not enough data"]
-
-FEWEST = 5
-"""Labels that can be compared with others', below which nothing is said of a worker."""
-
-ONE_ANSWER = 0.95
-"""A worker who gives one class this often may not be looking."""
-
-BEHIND = 0.10
-"""How far below the crowd's accuracy a worker is called weak."""
-
-BELOW_CHANCE = 0.9
-"""The share of blind luck below which a worker is called inverted; many labels alone do not do."""
-
-PATTERN = 0.15
-"""How much better than evenly spread errors a biased worker's errors can be undone."""
-
-
-def worker_confusion(result: Result) -> Floats:
-    """P(given | true) of each worker [W, true, given]: the method's, else from the posterior."""
-    if result.confusion is not None:
-        return result.confusion
-    return crowd_shrunk(given_counts(result))
-
-
-def crowd_shrunk(counts: Floats) -> Floats:
-    """Confusion from counts [W, true, given], each row drawn to the crowd's by one label."""
-    crowd = counts.sum(0) + np.eye(counts.shape[-1])
-    crowd /= crowd.sum(1, keepdims=True)
-    confusion: Floats = (counts + crowd) / (counts.sum(2, keepdims=True) + 1)
-    return confusion
+from crowdcore.distributions import TIE_TOLERANCE
+from crowdcore.export.columns import GIVEN, SCORE, TableColumn, build_table
+from crowdcore.result import Result
 
 
 def spammer_score(confusion: Floats, noise: Floats | float = 0.0) -> Floats:
-    """Raykar and Yu's score [W]: 0 if answers do not depend on the truth, 1 if they follow it.
+    """Score workers by Raykar and Yu: 0 if answers do not depend on the truth, 1 if they follow it.
 
-    `noise` [W, K, K] is the variance of each entry; it would pass for skill and is taken off.
+    Parameters
+    ----------
+    confusion
+        P(given | true) of each worker [W, true, given].
+    noise
+        The variance of each entry [W, true, given]; it would pass for skill and is taken off.
+
+    Returns
+    -------
+    numpy.ndarray
+        Scores [W]; NaN where there is only one class.
     """
     n_classes = confusion.shape[-1]
     if n_classes == 1:
         return np.full(len(confusion), np.nan)
-    apart = (confusion - confusion.mean(1, keepdims=True)) ** 2
-    excess = apart - (1 - 1 / n_classes) * noise
+    deviation = (confusion - confusion.mean(1, keepdims=True)) ** 2
+    excess = deviation - (1 - 1 / n_classes) * noise
     score: Floats = np.clip(excess.sum((1, 2)) / (n_classes - 1), 0, 1)
     return score
 
 
 def cost_quality(confusion: Floats, prior: Floats) -> Floats:
-    """Score by Ipeirotis, Provost and Wang [W]: 1 - cost / a spammer's cost, after undoing bias.
+    """Score workers by Ipeirotis, Provost and Wang: 1 - cost / a spammer's, after undoing bias.
 
-    Undefined (NaN) where the truths have a single class: a spammer then costs nothing.
+    Parameters
+    ----------
+    confusion
+        P(given | true) of each worker [W, true, given].
+    prior
+        How common each class is [K].
+
+    Returns
+    -------
+    numpy.ndarray
+        Scores [W]; NaN where the truths have a single class: a spammer then costs nothing.
     """
-    spam = 1 - float((prior**2).sum())
-    if spam < TIE:
+    spammer_cost = 1 - float((prior**2).sum())
+    if spammer_cost < TIE_TOLERANCE:
         return np.full(len(confusion), np.nan)
     joint = confusion * prior[:, None]  # [W, true, given]
     given = joint.sum(1, keepdims=True)
     soft = np.divide(joint, given, out=np.zeros_like(joint), where=given > 0)
     cost = (given[:, 0] * (1 - (soft**2).sum(1))).sum(1)
-    quality: Floats = np.clip(1 - cost / spam, 0, 1)
+    quality: Floats = np.clip(1 - cost / spammer_cost, 0, 1)
     return quality
 
 
-def worker_table(result: Result) -> pd.DataFrame:
-    """One row a worker, in the order of the codes."""
-    import pandas as pd
+class WorkerAudit:
+    """Numbers of a result's workers that several columns share, each computed once.
 
-    data = result.data
-    hits, n = _comparable_hits(result)
-    accuracy = _shares_of(hits, n)
-    shares = _given_shares(data)
-    low, high = wilson(hits, n)
-    counts = given_counts(result)
-    matrix, noise = _cautious_confusion(counts, shares)
-    prior = _truth_shares(result)
-    gold_hits, gold_n = _gold_hits(data)
-    frame = pd.DataFrame(
-        {
-            "worker": list(data.workers),
-            "n_labels": data.labels_per_worker,
-            "n_compared": n.astype(np.int64),
-            "accuracy": accuracy,
-            "accuracy_low": low,
-            "accuracy_high": high,
-            "agreement": _agreement(data),
-            "spammer_score": spammer_score(matrix, noise),
-            "cost_quality": cost_quality(matrix, prior),
-            "gold_n": gold_n.astype(np.int64),
-            "gold_accuracy": _shares_of(gold_hits, gold_n),
-        }
+    Parameters
+    ----------
+    result
+        The truths, and the labels that they were inferred from.
+    evidence
+        What verdicts rest on; None judges the labels anew.
+    requirement
+        The accuracy that the manager asks for.
+    rows_in_order
+        Whether rows stand in the order of work where there are no times.
+    """
+
+    def __init__(
+        self,
+        result: Result,
+        *,
+        evidence: WorkerEvidence | None = None,
+        requirement: float | None = None,
+        rows_in_order: bool = False,
+    ) -> None:
+        self.result = result
+        self.data = result.data
+        self.requirement = requirement
+        if evidence is None:
+            evidence = worker_evidence(result.data, rows_in_order=rows_in_order)
+        self.evidence = evidence
+
+    @cached_property
+    def gold_hits(self) -> tuple[Floats, Floats]:
+        """Labels that equal gold, and labels of items with gold [W]."""
+        return _gold_hits(self.data)
+
+    @cached_property
+    def given_shares(self) -> Floats:
+        """What part of each worker's labels is each class [W, K]; NaN for one without labels."""
+        return _given_shares(self.data)
+
+    @cached_property
+    def truth_shares(self) -> Floats:
+        """How common each class is among the truths of labelled items [K]."""
+        return _truth_shares(self.result)
+
+    @cached_property
+    def counts(self) -> Floats:
+        """Soft counts of labels [W, true, given]."""
+        return given_counts(self.result)
+
+    @cached_property
+    def confusion(self) -> tuple[Floats, Floats]:
+        """Cautious confusion matrices [W, true, given], and their variance."""
+        return _cautious_confusion(self.counts, self.given_shares)
+
+    @cached_property
+    def cost_quality(self) -> Floats:
+        """The expected-cost quality [W]."""
+        return cost_quality(self.confusion[0], self.truth_shares)
+
+    @cached_property
+    def judgements(self) -> list[tuple[WorkerNumbers, Verdict, str]]:
+        """What is known of each worker, the verdict, and its evidence [W]."""
+        data = self.data
+        workers = worker_numbers(
+            data.workers, data.labels_per_worker, self.evidence, self.requirement
+        )
+        return [(worker, *judge(worker)) for worker in workers]
+
+
+COLUMNS: tuple[TableColumn[WorkerAudit], ...] = (
+    TableColumn(
+        name="worker",
+        title="Worker",
+        help="The worker's name.",
+        unit="name",
+        values=lambda audit: list(audit.data.workers),
+    ),
+    TableColumn(
+        name="n_labels",
+        title="Labels",
+        help="How many labels the worker gave.",
+        unit="labels",
+        values=lambda audit: audit.data.labels_per_worker,
+    ),
+    TableColumn(
+        name="n_compared",
+        title="Compared",
+        help="How many of them are on items that somebody else labelled too, or that have gold.",
+        unit="labels",
+        values=lambda audit: audit.evidence.n_compared,
+    ),
+    TableColumn(
+        name="accuracy",
+        title="Accuracy",
+        help="How often the worker is right, as the rest of the crowd sees it: their own votes "
+        "have no part in it. With ten or more gold items, corrected by these.",
+        unit="share",
+        values=lambda audit: audit.evidence.accuracy,
+    ),
+    TableColumn(
+        name="accuracy_low",
+        title="Accuracy from",
+        help="Lower end of the interval of the accuracy. Only with ten or more gold items does it "
+        "hold in 95 of 100 cases.",
+        unit="share",
+        values=lambda audit: audit.evidence.low,
+    ),
+    TableColumn(
+        name="accuracy_high",
+        title="Accuracy to",
+        help="Upper end of the interval of the accuracy, likewise.",
+        unit="share",
+        values=lambda audit: audit.evidence.high,
+    ),
+    TableColumn(
+        name="agreement",
+        title="Agreement",
+        help="With others, on the same items.",
+        unit="share",
+        values=lambda audit: _agreement(audit.data),
+    ),
+    TableColumn(
+        name="spammer_score",
+        title="Informative",
+        help="Raykar and Yu's spammer score: 0 if the answers do not depend on the truth, "
+        "1 if they follow it. An inverted worker is informative too.",
+        unit="score",
+        values=lambda audit: spammer_score(*audit.confusion),
+    ),
+    TableColumn(
+        name="cost_quality",
+        title="Quality",
+        help="Ipeirotis, Provost and Wang: 1 minus the expected cost of the labels, after "
+        "undoing bias, over a spammer's.",
+        unit="score",
+        values=lambda audit: audit.cost_quality,
+    ),
+    TableColumn(
+        name="gold_n",
+        title="Labels on gold",
+        help="How many of the worker's labels are on items with a known answer.",
+        unit="labels",
+        values=lambda audit: audit.gold_hits[1].astype(np.int64),
+    ),
+    TableColumn(
+        name="gold_accuracy",
+        title="Accuracy on gold",
+        help="Share of the worker's labels on items with a known answer that equal it.",
+        unit="share",
+        values=lambda audit: safe_ratio(*audit.gold_hits),
+    ),
+    TableColumn(
+        name="verdict",
+        title="Verdict",
+        help="What the evidence says about the worker, in a word or two.",
+        unit="text",
+        values=lambda audit: [verdict.name for _, verdict, _ in audit.judgements],
+    ),
+    TableColumn(
+        name="probability",
+        title="Sure",
+        help="How probable the verdict is; for undecided, how probable it is that the worker "
+        "guesses. Empty where no probability can be given.",
+        unit="share",
+        values=lambda audit: [
+            verdict.probability(worker) for worker, verdict, _ in audit.judgements
+        ],
+    ),
+    TableColumn(
+        name="advice",
+        title="Advice",
+        help="What to do about it.",
+        unit="text",
+        values=lambda audit: [verdict.advice for _, verdict, _ in audit.judgements],
+    ),
+    TableColumn(
+        name="evidence",
+        title="Evidence",
+        help="The numbers behind the verdict, as a sentence.",
+        unit="text",
+        values=lambda audit: [evidence for _, _, evidence in audit.judgements],
+    ),
+    TableColumn(
+        name="group",
+        title="Group",
+        help="The number of the group of workers who answer alike; empty for all others.",
+        unit="text",
+        values=lambda audit: [
+            "" if number == UNKNOWN else str(number + 1) for number in audit.evidence.group.tolist()
+        ],
+    ),
+    TableColumn(
+        name="requirement",
+        title="Requirement",
+        help="The accuracy that was asked for when the worker was judged; empty where none was.",
+        unit="share",
+        values=lambda audit: np.full(
+            audit.data.n_workers, np.nan if audit.requirement is None else audit.requirement
+        ),
+    ),
+    TableColumn(
+        name=SCORE,
+        title="Scores",
+        help="What the method tells of the worker in its own terms, such as an ability. Scores of "
+        "different methods do not compare.",
+        unit="score",
+        values=lambda audit: audit.result.worker_scores,
+    ),
+    TableColumn(
+        name=GIVEN,
+        title="Labels by class",
+        help="What part of the worker's labels is each class.",
+        unit="share",
+        values=lambda audit: dict(zip(audit.data.classes, audit.given_shares.T, strict=True)),
+    ),
+)
+"""Columns of workers.csv and workers.parquet."""
+
+
+def worker_table(
+    result: Result,
+    *,
+    evidence: WorkerEvidence | None = None,
+    requirement: float | None = None,
+    rows_in_order: bool = False,
+) -> pd.DataFrame:
+    """Judge the workers of a result.
+
+    Parameters
+    ----------
+    result
+        The truths, and the labels that they were inferred from.
+    evidence
+        What verdicts rest on, where it is known already.
+    requirement
+        The accuracy that the manager asks for; without one nobody is weak.
+    rows_in_order
+        Whether rows stand in the order of work where there are no times.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per worker, in the order of the codes, with the columns of `COLUMNS`.
+    """
+    audit = WorkerAudit(
+        result, evidence=evidence, requirement=requirement, rows_in_order=rows_in_order
     )
-    frame["verdict"], frame["evidence"] = _verdicts(
-        frame, shares, _shares_seen(counts), prior, data.classes
+    return build_table(COLUMNS, audit)
+
+
+def with_requirement(
+    table: pd.DataFrame, evidence: WorkerEvidence, requirement: float
+) -> pd.DataFrame:
+    """Judge the workers of a table again, now against a requirement.
+
+    Parameters
+    ----------
+    table
+        What `worker_table` made.
+    evidence
+        What its verdicts rest on.
+    requirement
+        The accuracy that the manager asks for.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The table with other verdicts.
+    """
+    workers = list(
+        worker_numbers(
+            table["worker"].tolist(), table["n_labels"].to_numpy(), evidence, requirement
+        )
     )
-    for name, values in result.worker_scores.items():
-        frame[name] = values
-    given = pd.DataFrame(shares, columns=[f"given:{name}" for name in data.classes])
-    return pd.concat([frame, given], axis=1)
-
-
-def given_counts(result: Result) -> Floats:
-    """Soft counts [W, true, given] under the posterior."""
-    data, posterior = result.data, result.posterior
-    key = data.worker.astype(np.int64) * data.n_classes + data.label
-    size = data.n_workers * data.n_classes
-    counts = np.empty((data.n_classes, size))
-    for k in range(data.n_classes):
-        counts[k] = np.bincount(key, weights=posterior[data.item, k], minlength=size)
-    return counts.reshape(-1, data.n_workers, data.n_classes).transpose(1, 0, 2)
+    judged = [judge(worker) for worker in workers]
+    return table.assign(
+        verdict=[verdict.name for verdict, _ in judged],
+        probability=[
+            verdict.probability(worker)
+            for worker, (verdict, _) in zip(workers, judged, strict=True)
+        ],
+        advice=[verdict.advice for verdict, _ in judged],
+        evidence=[sentence for _, sentence in judged],
+        requirement=requirement,
+    )
 
 
 def _cautious_confusion(counts: Floats, shares: Floats) -> tuple[Floats, Floats]:
@@ -131,48 +363,29 @@ def _cautious_confusion(counts: Floats, shares: Floats) -> tuple[Floats, Floats]
     return confusion, confusion * (1 - confusion) * total / (total + 1) ** 2
 
 
-def _comparable_hits(result: Result) -> tuple[Floats, Floats]:
-    """Labels that equal the truth, and how many could: not those on items nobody else labelled.
-
-    Where classes are tied a hit on one of them counts in equal parts.
-    """
-    data = result.data
-    best = result.posterior >= result.posterior.max(1, keepdims=True) - TIE
-    parts = best / best.sum(1, keepdims=True)
-    usable = (data.labels_per_item[data.item] > 1) & (result.truth[data.item] != UNKNOWN)
-    worker = data.worker[usable]
-    hit = parts[data.item[usable], data.label[usable]]
-    return _sums(worker, hit, data.n_workers), _sums(worker, np.ones(len(worker)), data.n_workers)
-
-
 def _gold_hits(data: CrowdData) -> tuple[Floats, Floats]:
-    known = data.has_gold[data.item]
-    worker = data.worker[known]
-    gold = np.zeros(0) if data.gold is None else data.gold[data.item[known]]
-    right = (data.label[known] == gold).astype(np.float64)
+    """Labels that equal gold, and labels of items with gold [W]."""
+    on_gold = data.has_gold[data.item]
+    worker = data.worker[on_gold]
+    gold = np.zeros(0) if data.gold is None else data.gold[data.item[on_gold]]
+    right = (data.label[on_gold] == gold).astype(np.float64)
     return _sums(worker, right, data.n_workers), _sums(worker, np.ones(len(worker)), data.n_workers)
 
 
 def _agreement(data: CrowdData) -> Floats:
     """Mean share of an item's other labels that equal the worker's; NaN where nobody else was."""
-    others = data.labels_per_item[data.item] - 1
-    shared = others > 0
+    n_others = data.labels_per_item[data.item] - 1
+    shared = n_others > 0
     item, label, worker = data.item[shared], data.label[shared], data.worker[shared]
-    same: Floats = (data.votes[item, label] - 1) / others[shared]
+    same: Floats = (data.votes[item, label] - 1) / n_others[shared]
     total = _sums(worker, same, data.n_workers)
-    return _shares_of(total, _sums(worker, np.ones(len(worker)), data.n_workers))
+    return safe_ratio(total, _sums(worker, np.ones(len(worker)), data.n_workers))
 
 
 def _sums(worker: Codes, values: Floats, n_workers: int) -> Floats:
     """Add values [labels] up by worker [W]."""
     sums: Floats = np.bincount(worker, weights=values, minlength=n_workers).astype(np.float64)
     return sums
-
-
-def _shares_of(part: Floats, whole: Floats) -> Floats:
-    """Divide, with NaN where there is nothing to divide."""
-    shares: Floats = np.divide(part, whole, out=np.full(len(whole), np.nan), where=whole > 0)
-    return shares
 
 
 def _given_shares(data: CrowdData) -> Floats:
@@ -185,72 +398,7 @@ def _given_shares(data: CrowdData) -> Floats:
 
 
 def _truth_shares(result: Result) -> Floats:
+    """How common each class is among the truths of labelled items [K]."""
     labelled = result.data.labels_per_item > 0
     shares: Floats = result.posterior[labelled].mean(0)
     return shares
-
-
-def _shares_seen(counts: Floats) -> Floats:
-    """How common each class [W, K] is among the items that a worker labelled; 0 without labels."""
-    of_class = counts.sum(2)
-    total = of_class.sum(1, keepdims=True)
-    shares: Floats = np.divide(of_class, total, out=np.zeros_like(of_class), where=total > 0)
-    return shares
-
-
-def _verdicts(
-    frame: pd.DataFrame, shares: Floats, seen: Floats, prior: Floats, classes: tuple[str, ...]
-) -> tuple[list[Verdict], list[str]]:
-    n, accuracy = frame["n_compared"].to_numpy(), frame["accuracy"].to_numpy()
-    low, high = frame["accuracy_low"].to_numpy(), frame["accuracy_high"].to_numpy()
-    filled = np.nan_to_num(shares)
-    chance = filled @ prior  # agreement of answers like these with truths they never saw
-    crowd = float(np.nansum(accuracy * n) / max(1, n.sum()))
-    top = filled.argmax(1)
-    share = filled[np.arange(len(filled)), top]
-    met = seen[np.arange(len(seen)), top]  # whoever saw only cats is right to say cat
-    above = wilson(share * frame["n_labels"].to_numpy(), frame["n_labels"].to_numpy())[0]
-    plain = np.nan_to_num(cost_quality(_even_errors(accuracy, len(classes)), prior))
-    pattern = np.nan_to_num(frame["cost_quality"].to_numpy()) - plain
-    verdicts: list[Verdict] = []
-    evidence: list[str] = []
-    for w in range(len(frame)):
-        rate = f"{accuracy[w]:.0%} ({low[w]:.0%} to {high[w]:.0%}) of {n[w]:,} comparable labels"
-        verdict: Verdict
-        if n[w] < FEWEST or len(classes) == 1:
-            verdict, sentence = "not enough data", f"Only {n[w]} labels can be compared."
-            if len(classes) == 1:
-                sentence = "There is only one class, so nobody can be wrong."
-        elif share[w] >= ONE_ANSWER and above[w] > met[w]:
-            verdict = "one answer"
-            sentence = (
-                f"Gave {classes[top[w]]!r} in {share[w]:.0%} of {frame['n_labels'].iat[w]:,} "
-                f"labels, where it is the truth of {met[w]:.0%} of the items they saw."
-            )
-        elif high[w] < BELOW_CHANCE * chance[w]:
-            verdict = "inverted"
-            sentence = f"Right in {rate}: less often than the {chance[w]:.0%} of blind answers."
-        elif low[w] <= chance[w]:
-            known = high[w] < crowd
-            verdict = "random" if known else "not enough data"
-            sentence = f"Right in {rate}; answering blindly would give {chance[w]:.0%}."
-            if not known:
-                sentence += f" The interval also holds the crowd's {crowd:.0%}."
-        elif high[w] < crowd and accuracy[w] < crowd - BEHIND:
-            verdict = "biased" if pattern[w] > PATTERN else "weak"
-            sentence = f"Right in {rate}; the crowd as a whole in {crowd:.0%}."
-            if verdict == "biased":
-                sentence += " The errors follow a pattern that a confusion matrix can undo."
-        else:
-            verdict = "good"
-            sentence = f"Right in {rate}; answering blindly would give {chance[w]:.0%}."
-        verdicts.append(verdict)
-        evidence.append(sentence)
-    return verdicts, evidence
-
-
-def _even_errors(accuracy: Floats, n_classes: int) -> Floats:
-    """Confusion [W, K, K] of workers with these accuracies whose errors have no pattern."""
-    right = np.nan_to_num(accuracy)[:, None, None]
-    off = (1 - right) / max(1, n_classes - 1)
-    return np.where(np.eye(n_classes, dtype=bool), right, off)

@@ -18,8 +18,22 @@ KINDS = (("sensitivity", "#0072B2", "circle"), ("specificity", "#D55E00", "diamo
 def against_true(title: str, true: Floats, estimates: Mapping[str, Floats]) -> Any:
     """Draw estimates of expertise [draw, kind, expert] over the true values [kind, expert].
 
-    One panel a method; bars are standard deviations over the draws. On the line, an estimate is
+    One panel per method; bars are standard deviations over the draws. On the line, an estimate is
     right.
+
+    Parameters
+    ----------
+    title : str
+        Title of the figure.
+    true : ndarray
+        True values [kind, expert].
+    estimates : dict of str to ndarray
+        Per method, its estimates [draw, kind, expert].
+
+    Returns
+    -------
+    object
+        A Plotly figure.
     """
     from plotly.subplots import make_subplots
 
@@ -29,28 +43,28 @@ def against_true(title: str, true: Floats, estimates: Mapping[str, Floats]) -> A
         shared_yaxes=True,
         horizontal_spacing=0.02,
     )
-    for column, found in enumerate(estimates.values(), start=1):
-        spot: dict[str, Any] = {"row": 1, "col": column}
+    for column, draws in enumerate(estimates.values(), start=1):
+        panel: dict[str, Any] = {"row": 1, "col": column}
         figure.add_scatter(
             x=[0, 1], y=[0, 1], mode="lines", line={"dash": "dot", "color": "#777777"},
-            hoverinfo="skip", showlegend=False, **spot,
+            hoverinfo="skip", showlegend=False, **panel,
         )  # fmt: skip
         for kind, (name, colour, symbol) in enumerate(KINDS):
             # Experts of one ability would cover each other: they stand a little apart.
-            count = true.shape[1]
-            aside = [0.012 * (place - (count - 1) / 2) for place in range(count)]
+            n_experts = true.shape[1]
+            offsets = [0.012 * (expert - (n_experts - 1) / 2) for expert in range(n_experts)]
             figure.add_scatter(
-                x=true[kind] + aside,
-                y=found[:, kind].mean(0),
-                error_y={"type": "data", "array": found[:, kind].std(0, ddof=1)},
+                x=true[kind] + offsets,
+                y=draws[:, kind].mean(0),
+                error_y={"type": "data", "array": draws[:, kind].std(0, ddof=1)},
                 mode="markers",
                 marker={"color": colour, "symbol": symbol, "size": 9},
                 name=name,
                 legendgroup=name,
                 showlegend=column == 1,
-                text=[f"expert {place + 1}" for place in range(count)],
+                text=[f"expert {expert + 1}" for expert in range(n_experts)],
                 hovertemplate="%{text}: %{y:.2f}<extra>" + name + "</extra>",
-                **spot,
+                **panel,
             )
     figure.update_xaxes(range=[0.5, 0.9], tickvals=[0.6, 0.7, 0.8], title="true")
     figure.update_yaxes(range=[0.4, 1.02])
@@ -60,25 +74,48 @@ def against_true(title: str, true: Floats, estimates: Mapping[str, Floats]) -> A
 
 
 def lines(
-    title: str, across: str, at: Sequence[float], found: Mapping[str, Sequence[Sequence[float]]]
+    title: str,
+    x_title: str,
+    x_values: Sequence[float],
+    accuracies: Mapping[str, Sequence[Sequence[float]]],
 ) -> Any:
-    """Draw accuracy against something, one line a method: means and standard deviations."""
+    """Draw accuracy against something, one line per method: means and standard deviations.
+
+    Parameters
+    ----------
+    title : str
+        Title of the figure.
+    x_title : str
+        Title of the x-axis.
+    x_values : sequence of float
+        Values on the x-axis.
+    accuracies : Mapping[str, Sequence[sequence of float]]
+        Per method, the accuracies at each of these values.
+
+    Returns
+    -------
+    object
+        A Plotly figure.
+    """
     import plotly.graph_objects as go
 
     figure = go.Figure(
         [
             go.Scatter(
-                x=at,
-                y=[mean(shares) for shares in parts],
-                error_y={"type": "data", "array": [float(np.std(one, ddof=1)) for one in parts]},
+                x=x_values,
+                y=[mean(shares) for shares in groups],
+                error_y={
+                    "type": "data",
+                    "array": [float(np.std(shares, ddof=1)) for shares in groups],
+                },
                 name=name,
             )
-            for name, parts in found.items()
+            for name, groups in accuracies.items()
         ]
     )
     figure.update_layout(
         title=title,
-        xaxis={"title": across},
+        xaxis={"title": x_title},
         yaxis={"title": "Accuracy", "tickformat": ".0%"},
         template="plotly_white",
     )

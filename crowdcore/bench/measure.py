@@ -28,7 +28,18 @@ WARM = 200
 
 
 def measured(fit: Callable[[], int]) -> dict[str, float]:
-    """Time a fit and watch the memory it adds; `fit` returns its number of steps."""
+    """Time a fit and watch the memory it adds.
+
+    Parameters
+    ----------
+    fit : callable
+        Does the work and returns its number of steps.
+
+    Returns
+    -------
+    dict of str to float
+        `seconds`, `cpu_seconds`, `bytes` and `steps`.
+    """
     gc.collect()
     before = _start_watch()
     began, began_cpu = time.perf_counter(), time.process_time()
@@ -63,13 +74,24 @@ def _status(field: str) -> int:
 
 
 def fit_ours(job: dict[str, Any]) -> dict[str, float]:
-    """Fit one of crowdcore's methods, from codes in memory to a checked result."""
+    """Fit one of crowdcore's methods, from codes in memory to a checked result.
+
+    Parameters
+    ----------
+    job : dict of str to object
+        `codes` (path of an NPZ), `method` (an id) and `params`.
+
+    Returns
+    -------
+    dict of str to float
+        What `measured` returns.
+    """
     from crowdcore.data import CrowdData
 
     codes = np.load(job["codes"])
 
-    def data(part: slice) -> CrowdData:
-        item, worker, label = (codes[name][part] for name in ("item", "worker", "label"))
+    def data(rows: slice) -> CrowdData:
+        item, worker, label = (codes[name][rows] for name in ("item", "worker", "label"))
         return CrowdData(
             item=item,
             worker=worker,
@@ -79,20 +101,20 @@ def fit_ours(job: dict[str, Any]) -> dict[str, float]:
             classes=tuple(f"c{number}" for number in range(label.max() + 1)),
         )
 
-    work = _work(job["method"], job["params"])
+    work = _function_to_measure(job["method"], job["params"])
     work(data(slice(WARM)))
-    whole = data(slice(None))
+    full_data = data(slice(None))
     kept: list[Any] = []  # a result that is dropped at once would not count in the peak
 
     def fit() -> int:
-        kept.append(work(whole))
+        kept.append(work(full_data))
         return 0 if job["method"] == ALPHA else int(kept[0].provenance.steps)
 
     return measured(fit)
 
 
-def _work(name: str, params: dict[str, Any]) -> Callable[[CrowdData], Any]:
-    if name == ALPHA:
+def _function_to_measure(method_id: str, params: dict[str, Any]) -> Callable[[CrowdData], Any]:
+    if method_id == ALPHA:
         from crowdcore.audit.agreement import agreement
 
         return agreement
@@ -101,14 +123,25 @@ def _work(name: str, params: dict[str, Any]) -> Callable[[CrowdData], Any]:
     from crowdcore.registry import get_method
 
     torch.set_num_threads(1)
-    method = get_method(name)
+    method = get_method(method_id)
     return lambda data: method.fit(data, device="cpu", **params)
 
 
 def fit_peer(job: dict[str, Any]) -> dict[str, float]:
-    """Fit crowd-kit's counterpart, from a data frame of codes in memory to its result."""
+    """Fit crowd-kit's counterpart, from a data frame of codes in memory to its result.
+
+    Parameters
+    ----------
+    job : dict of str to object
+        `codes` (path of an NPZ), `peer` (a class of crowd-kit) and `params`.
+
+    Returns
+    -------
+    dict of str to float
+        What `measured` returns.
+    """
     import pandas as pd
-    from crowdkit import aggregation  # type: ignore[import-not-found]
+    from crowdkit import aggregation
 
     codes = np.load(job["codes"])
     columns = {"task": "item", "worker": "worker", "label": "label"}
@@ -126,16 +159,27 @@ def fit_peer(job: dict[str, Any]) -> dict[str, float]:
 
 
 def alpha_of_peer(job: dict[str, Any]) -> dict[str, float]:
-    """Let krippendorff's package find alpha, from codes in memory."""
+    """Let the package krippendorff compute alpha, from codes in memory.
+
+    Parameters
+    ----------
+    job : dict of str to object
+        `codes` (path of an NPZ).
+
+    Returns
+    -------
+    dict of str to float
+        What `measured` returns.
+    """
     import krippendorff  # type: ignore[import-not-found]
 
     codes = np.load(job["codes"])
     item, worker, label = (codes[name] for name in ("item", "worker", "label"))
 
     def fit(n_labels: int) -> int:
-        part = slice(n_labels)
-        matrix = np.full((worker[part].max() + 1, item[part].max() + 1), np.nan)
-        matrix[worker[part], item[part]] = label[part]
+        rows = slice(n_labels)
+        matrix = np.full((worker[rows].max() + 1, item[rows].max() + 1), np.nan)
+        matrix[worker[rows], item[rows]] = label[rows]
         krippendorff.alpha(matrix, level_of_measurement="nominal")
         return 0
 

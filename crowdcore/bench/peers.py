@@ -37,7 +37,18 @@ class Peer:
     note: str = ""
 
     def settings(self, steps: int) -> dict[str, Any]:
-        """Settings with which it makes exactly these steps."""
+        """Return settings with which it makes exactly these steps.
+
+        Parameters
+        ----------
+        steps : int
+            How many.
+
+        Returns
+        -------
+        dict of str to object
+            Arguments of the peer's class.
+        """
         return {**self.params, **({self.steps: steps} if self.steps else {})}
 
 
@@ -69,14 +80,36 @@ PEERS = {
 
 
 def default_folder() -> Path:
-    """Where the environment lies unless told otherwise."""
+    """Return where the environment lies if no other folder is given.
+
+    Returns
+    -------
+    Path
+        A folder in the user's cache.
+    """
     from platformdirs import user_cache_path
 
     return user_cache_path("crowdcore") / "peers"
 
 
 def python_of(folder: Path) -> Path:
-    """The Python of a finished environment."""
+    """Return the Python of a finished environment.
+
+    Parameters
+    ----------
+    folder : Path
+        The environment's folder.
+
+    Returns
+    -------
+    Path
+        The interpreter.
+
+    Raises
+    ------
+    DataError
+        There is no finished environment.
+    """
     if not is_ready(folder):
         into = "" if folder == default_folder() else f" --into {folder}"
         raise DataError(
@@ -87,13 +120,35 @@ def python_of(folder: Path) -> Path:
 
 
 def is_ready(folder: Path) -> bool:
-    """Whether the environment is there, finished and of today's versions."""
+    """Tell whether the environment is there, finished and of today's versions.
+
+    Parameters
+    ----------
+    folder : Path
+        The environment's folder.
+
+    Returns
+    -------
+    bool
+        True if it can be used.
+    """
     mark = folder / MARK
     return mark.exists() and json.loads(mark.read_text(encoding="utf-8")) == list(PACKAGES)
 
 
 def make_environment(folder: Path) -> None:
-    """Install the peers into an environment of their own; any unfinished one is continued."""
+    """Install the peers into an environment of their own; an unfinished one is continued.
+
+    Parameters
+    ----------
+    folder : Path
+        Where to make it.
+
+    Raises
+    ------
+    DataError
+        The folder holds other files, or an installation failed.
+    """
     if folder.exists() and any(folder.iterdir()) and not (folder / MARK).exists():
         raise DataError(f"{folder} holds other files", fix="Choose an empty folder with --into.")
     folder.mkdir(parents=True, exist_ok=True)

@@ -9,7 +9,18 @@ from threading import Thread
 
 
 def pool(size: int) -> ProcessPoolExecutor:
-    """Processes that compute on one core each, and end when this one does, even if it is killed."""
+    """Make processes that compute on one core each and end with this one, even if it is killed.
+
+    Parameters
+    ----------
+    size : int
+        How many processes.
+
+    Returns
+    -------
+    ProcessPoolExecutor
+        To be used in a `with` block.
+    """
     return ProcessPoolExecutor(size, get_context("spawn"), _begin)
 
 

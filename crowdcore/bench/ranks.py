@@ -17,7 +17,7 @@ from crowdcore.bench.papers import Table
 from crowdcore.data import DataError
 
 LEVEL = 0.05
-FEWEST = 3
+MIN_METHODS = 3
 """Methods that Friedman's test needs; two are compared by a test for pairs."""
 
 LINE, BAR = "#444444", "#c0392b"
@@ -39,9 +39,22 @@ class Ranking:
     groups: tuple[tuple[str, ...], ...]  # the largest sets of neighbours that are not told apart
 
     def table(self, title: str) -> Table:
-        """The ranking to print, with its critical-difference diagram."""
+        """Lay the ranking out, with its critical-difference diagram.
+
+        Parameters
+        ----------
+        title : str
+            Title of the table.
+
+        Returns
+        -------
+        Table
+            One row per method, the best first.
+        """
         letters = {
-            name: "".join(chr(ord("a") + at) for at, one in enumerate(self.groups) if name in one)
+            name: "".join(
+                chr(ord("a") + index) for index, group in enumerate(self.groups) if name in group
+            )
             for name in self.names
         }
         rows = [
@@ -53,17 +66,35 @@ class Ranking:
         return Table(title=title, header=header, rows=rows, notes=self._notes(), figure=figure)
 
     def _notes(self) -> tuple[str, ...]:
-        told = "at least one differs" if self.p_value < LEVEL else "they are not told apart"
+        conclusion = "at least one differs" if self.p_value < LEVEL else "they are not told apart"
         return (
             f"Friedman's test over {self.n_blocks} blocks: chi-square {self.statistic:.2f}, "
-            f"p = {self.p_value:.3g}, so {told}. Rank 1 is best; ties share their ranks.",
+            f"p = {self.p_value:.3g}, so {conclusion}. Rank 1 is best; ties share their ranks.",
             f"Nemenyi's test: mean ranks less than {self.critical_difference:.2f} apart do not "
             "differ at 5 %. Methods that share a letter are not told apart.",
         )
 
 
 def compare(scores: Mapping[str, ArrayLike], *, higher_is_better: bool = True) -> Ranking:
-    """Rank methods by their scores, which are one a block, the same blocks for all."""
+    """Rank methods by their scores.
+
+    Parameters
+    ----------
+    scores : dict of str to array_like
+        Per method, one score per block; the same blocks for all.
+    higher_is_better : bool, default True
+        Whether the highest score of a block has rank 1.
+
+    Returns
+    -------
+    Ranking
+        Mean ranks, tests and groups.
+
+    Raises
+    ------
+    DataError
+        There are too few methods, or scores are missing.
+    """
     from scipy.stats import friedmanchisquare, rankdata, studentized_range
 
     table = _table(scores)  # [M, B]
@@ -76,9 +107,9 @@ def compare(scores: Mapping[str, ArrayLike], *, higher_is_better: bool = True) -
     all_tied = bool((table == table[0]).all())
     statistic, p_value = (0.0, 1.0) if all_tied else friedmanchisquare(*table)
     error = np.sqrt(n_methods * (n_methods + 1) / (12 * n_blocks))
-    apart = np.abs(means[:, None] - means)
+    distance = np.abs(means[:, None] - means)
     critical = float(studentized_range.ppf(1 - LEVEL, n_methods, np.inf) * error)
-    names = tuple(list(scores)[place] for place in order)
+    names = tuple(list(scores)[index] for index in order)
     # Pairs are looked at only where Friedman's test says that there is something to find.
     reach = critical if p_value < LEVEL else np.inf
     return Ranking(
@@ -88,16 +119,16 @@ def compare(scores: Mapping[str, ArrayLike], *, higher_is_better: bool = True) -
         statistic=float(statistic),
         p_value=float(p_value),
         critical_difference=critical,
-        pairwise=np.clip(studentized_range.sf(apart / error, n_methods, np.inf), 0.0, 1.0),
+        pairwise=np.clip(studentized_range.sf(distance / error, n_methods, np.inf), 0.0, 1.0),
         groups=_groups(names, means, reach),
     )
 
 
 def _table(scores: Mapping[str, ArrayLike]) -> NDArray[np.float64]:
     """The scores as numbers [M, B]."""
-    rows = [np.asarray(one, np.float64).reshape(-1) for one in scores.values()]
-    if len(rows) < FEWEST:
-        raise DataError(f"Ranks are compared for at least {FEWEST} methods, not {len(rows)}")
+    rows = [np.asarray(values, np.float64).reshape(-1) for values in scores.values()]
+    if len(rows) < MIN_METHODS:
+        raise DataError(f"Ranks are compared for at least {MIN_METHODS} methods, not {len(rows)}")
     sizes = {len(row) for row in rows}
     if len(sizes) > 1 or sizes == {0}:
         raise DataError("Every method needs a score for each block, of which there is at least one")
@@ -124,19 +155,32 @@ def _groups(
 
 
 def diagram(ranking: Ranking, title: str) -> Any:
-    """Draw the critical-difference diagram: names at their mean ranks, bars over groups."""
+    """Draw the critical-difference diagram: names at their mean ranks, bars over groups.
+
+    Parameters
+    ----------
+    ranking : Ranking
+        The methods with their mean ranks.
+    title : str
+        Title of the figure.
+
+    Returns
+    -------
+    object
+        A Plotly figure.
+    """
     import plotly.graph_objects as go
 
     n = len(ranking.names)
-    left, right = 1 - 0.05 * n, max(n, 1 + ranking.critical_difference) + 0.05 * n
-    bars = [one for one in ranking.groups if len(one) > 1]
+    x_min, x_max = 1 - 0.05 * n, max(n, 1 + ranking.critical_difference) + 0.05 * n
+    bars = [group for group in ranking.groups if len(group) > 1]
     below = -1 - HIGH * len(bars)
     figure = go.Figure()
-    for place, (name, rank) in enumerate(zip(ranking.names, ranking.mean_ranks, strict=True)):
+    for index, (name, rank) in enumerate(zip(ranking.names, ranking.mean_ranks, strict=True)):
         # The better half is named on the left, from the top; the worse on the right, mirrored.
-        on_left = place < (n + 1) // 2
-        height = below - HIGH * (place if on_left else n - 1 - place)
-        edge = left if on_left else right
+        on_left = index < (n + 1) // 2
+        height = below - HIGH * (index if on_left else n - 1 - index)
+        edge = x_min if on_left else x_max
         figure.add_scatter(x=[rank, rank, edge], y=[0, height, height], **_line(LINE, 1))
         figure.add_annotation(
             x=edge,
@@ -146,21 +190,21 @@ def diagram(ranking: Ranking, title: str) -> Any:
             xanchor="right" if on_left else "left",
         )
     at = dict(zip(ranking.names, ranking.mean_ranks, strict=True))
-    for place, group in enumerate(bars):
-        height = -0.75 - HIGH * place
+    for index, group in enumerate(bars):
+        height = -0.75 - HIGH * index
         ends = [at[group[0]] - 0.03, at[group[-1]] + 0.03]
         figure.add_scatter(x=ends, y=[height, height], **_line(BAR, 5))
     critical = 1 + ranking.critical_difference
     figure.add_scatter(x=[1, critical], y=[0.6, 0.6], **_line(LINE, 3))
-    words = f"critical difference {ranking.critical_difference:.2f}"
-    figure.add_annotation(x=(1 + critical) / 2, y=0.85, text=words, showarrow=False)
+    caption = f"critical difference {ranking.critical_difference:.2f}"
+    figure.add_annotation(x=(1 + critical) / 2, y=0.85, text=caption, showarrow=False)
     figure.add_scatter(x=[1, n], y=[0, 0], **_line(LINE, 2))
     for rank in range(1, n + 1):
         figure.add_annotation(x=rank, y=0.25, text=str(rank), showarrow=False)
     lowest = below - HIGH * ((n + 1) // 2)
     figure.update_layout(
         title=title,
-        xaxis={"visible": False, "range": [left, right]},
+        xaxis={"visible": False, "range": [x_min, x_max]},
         yaxis={"visible": False, "range": [lowest, 1.1]},
         height=round(60 * (1.1 - lowest)) + 80,
         margin={"l": 180, "r": 180, "t": 60, "b": 20},

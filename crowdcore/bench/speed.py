@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 LABELS_PER_ITEM = 5
 LABELS_PER_WORKER = 1000
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-HOW = (
+PROTOCOL = (
     "Medians; one thread; every measurement in a fresh process after a small fit that is not "
     "counted. Ours is the fit from codes in memory to the checked result, the peer's from codes "
     "in memory (crowd-kit: a data frame of them) to its result. Memory is the peak of the resident "
@@ -48,15 +48,15 @@ class Cost:
     def of(cls, outcomes: Sequence[dict[str, float]]) -> Cost:
         """Take the medians."""
         return cls(
-            seconds=median(one["seconds"] for one in outcomes),
-            cpu_seconds=median(one["cpu_seconds"] for one in outcomes),
-            bytes=median(one["bytes"] for one in outcomes),
+            seconds=median(outcome["seconds"] for outcome in outcomes),
+            cpu_seconds=median(outcome["cpu_seconds"] for outcome in outcomes),
+            bytes=median(outcome["bytes"] for outcome in outcomes),
             steps=int(outcomes[0]["steps"]),
         )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class Measurement:
     """One method's cost, its peer's where there is one, or why there is none."""
 
     method: str
@@ -65,15 +65,15 @@ class Row:
     ours: Cost | None = None
     peer: str = ""
     theirs: Cost | None = None
-    fewest: Cost | None = None  # on the fewest labels of the run
+    smallest: Cost | None = None  # on the fewest labels of the run
     reason: str = ""
 
     @property
     def growth(self) -> float | None:
         """How many times the CPU seconds on the fewest labels of the run."""
-        if self.ours is None or self.fewest is None:
+        if self.ours is None or self.smallest is None:
             return None
-        return self.ours.cpu_seconds / self.fewest.cpu_seconds
+        return self.ours.cpu_seconds / self.smallest.cpu_seconds
 
     @property
     def ratio(self) -> float | None:
@@ -108,11 +108,35 @@ def compare(
     repeats: int = 3,
     peers: Path | None = None,
     seed: int = 0,
-    told: Callable[[str], None] = lambda _: None,
-) -> list[Row]:
-    """Measure methods, or alpha, on a simulated crowd of each size, given in labels.
+    on_done: Callable[[str], None] = lambda _: None,
+) -> list[Measurement]:
+    """Measure methods, or alpha, on a simulated crowd of each size.
 
-    `peers` is the Python that has the peers.
+    Parameters
+    ----------
+    names : sequence of str
+        Ids of methods; "alpha" stands for Krippendorff's.
+    sizes : sequence of int
+        Numbers of labels.
+    n_classes : int
+        Number of classes.
+    n_workers : int or None, optional
+        Number of workers; one per 1,000 labels by default.
+    steps : int
+        Steps of methods that iterate.
+    repeats : int, default 3
+        Measurements to take medians of.
+    peers : Path or None, optional
+        The Python that has the peers; without it they are not measured.
+    seed : int, default 0
+        Seed of the crowds.
+    on_done : callable, optional
+        Called after each measurement.
+
+    Returns
+    -------
+    list of Measurement
+        One per method and size.
     """
     with tempfile.TemporaryDirectory(prefix="crowdcore-bench-") as folder:
         crowds = []
@@ -124,17 +148,30 @@ def compare(
             del data
         rows = []
         for name in names:
-            trials = [Trial(name, one, steps, peers, told) for one in crowds]
+            trials = [Trial(name, simulated, steps, peers, on_done) for simulated in crowds]
             for _ in range(repeats):  # everything in turn, so that a busy minute hits all
                 for trial in trials:
                     trial.measure()
-            fewest = trials[0].cost
-            rows += [trial.row(fewest if len(trials) > 1 else None) for trial in trials]
+            smallest = trials[0].cost
+            rows += [trial.row(smallest if len(trials) > 1 else None) for trial in trials]
         return rows
 
 
 def settings(name: str, steps: int) -> dict[str, Any]:
-    """Settings with which a method makes this many steps, where it counts steps at all."""
+    """Return settings with which a method makes this many steps, where it counts steps at all.
+
+    Parameters
+    ----------
+    name : str
+        The method's id, or "alpha".
+    steps : int
+        How many.
+
+    Returns
+    -------
+    dict of str to object
+        Settings of the method.
+    """
     if name == measure.ALPHA:
         return {}
     method = get_method(name)
@@ -159,12 +196,12 @@ class Trial:
     def __init__(
         self,
         name: str,
-        on: Crowd,
+        crowd: Crowd,
         steps: int,
         python: Path | None,
-        told: Callable[[str], None],
+        on_done: Callable[[str], None],
     ) -> None:
-        self.name, self.on, self.steps, self.told = name, on, steps, told
+        self.name, self.crowd, self.steps, self.on_done = name, crowd, steps, on_done
         self.python, self.peer = python, PEERS.get(name) if python is not None else None
         self.ours: list[dict[str, float]] = []
         self.theirs: list[dict[str, float]] = []
@@ -177,37 +214,48 @@ class Trial:
 
     def measure(self) -> None:
         """Measure once; what failed is not tried again."""
-        job: dict[str, Any] = {"codes": str(self.on.codes), "method": self.name}
+        job: dict[str, Any] = {"codes": str(self.crowd.codes), "method": self.name}
         try:
             if not self.failed:
                 job["params"] = settings(self.name, self.steps)
                 self.ours.append(_spawn(sys.executable, job, self.name))
         except DataError as error:
             self.reason, self.failed = str(error), True
-        self.told(self.name)
+        self.on_done(self.name)
         if self.python is None:
             return
         try:
             if self.peer is not None and not self.failed:
                 # The peer makes as many steps as ours did, so that equal work is compared.
                 limits = self.peer.settings(int(self.ours[0]["steps"]) or self.steps)
-                job = {"codes": str(self.on.codes), "peer": self.peer.name, "params": limits}
+                job = {"codes": str(self.crowd.codes), "peer": self.peer.name, "params": limits}
                 self.theirs.append(_spawn(str(self.python), job, self.peer.name))
         except DataError as error:
             self.reason, self.peer = str(error), None
-        self.told(f"the peer of {self.name}")
+        self.on_done(f"the peer of {self.name}")
 
-    def row(self, fewest: Cost | None) -> Row:
-        """The medians, beside those on the `fewest` labels where there are several crowds."""
+    def row(self, smallest: Cost | None) -> Measurement:
+        """Summarise the measurements by their medians.
+
+        Parameters
+        ----------
+        smallest : Cost or None
+            The cost on the smallest crowd, where there are several crowds.
+
+        Returns
+        -------
+        Measurement
+            The row of this method and crowd.
+        """
         theirs = Cost.of(self.theirs) if self.theirs and self.peer is not None else None
-        return Row(
+        return Measurement(
             method=self.name,
-            n_labels=self.on.n_labels,
-            n_workers=self.on.n_workers,
+            n_labels=self.crowd.n_labels,
+            n_workers=self.crowd.n_workers,
             ours=self.cost,
             peer=self.peer.name if theirs is not None and self.peer is not None else "",
             theirs=theirs,
-            fewest=fewest,
+            smallest=smallest,
             reason=self.reason,
         )
 
@@ -216,7 +264,7 @@ def _spawn(python: str, job: dict[str, Any], name: str) -> dict[str, float]:
     environment = {**os.environ, **ONE_THREAD}
     environment.pop("PYTHONPATH", None)  # the peer must not find our packages
     if python == sys.executable:
-        environment["PYTHONPATH"] = os.pathsep.join(place or str(Path.cwd()) for place in sys.path)
+        environment["PYTHONPATH"] = os.pathsep.join(path or str(Path.cwd()) for path in sys.path)
     command = [python, "-P", measure.__file__, json.dumps(job)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if done.returncode:
@@ -227,7 +275,24 @@ def _spawn(python: str, job: dict[str, Any], name: str) -> dict[str, float]:
 
 
 def crowd(n_labels: int, n_classes: int, seed: int, n_workers: int | None = None) -> Simulation:
-    """Simulate the crowd that everything is measured on."""
+    """Simulate the crowd that everything is measured on.
+
+    Parameters
+    ----------
+    n_labels : int
+        Number of labels.
+    n_classes : int
+        Number of classes.
+    seed : int
+        Seed of the crowd.
+    n_workers : int or None, optional
+        Number of workers; one per 1,000 labels by default.
+
+    Returns
+    -------
+    Simulation
+        The crowd, without features.
+    """
     from crowdcore.simulation import simulate
 
     if n_workers is None:

@@ -5,14 +5,22 @@ from typing import Annotated
 
 import typer
 
+from crowdcore.cli.ask import ask
 from crowdcore.cli.bench import bench
-from crowdcore.cli.catalogue import list_methods
+from crowdcore.cli.bench_confidence import confidence, default
+from crowdcore.cli.bench_verdicts import verdicts
 from crowdcore.cli.check import check
+from crowdcore.cli.compare import compare
 from crowdcore.cli.dashboard import dashboard
-from crowdcore.cli.frame import Frame
+from crowdcore.cli.decide import decide
+from crowdcore.cli.export import export
+from crowdcore.cli.methods import list_methods
 from crowdcore.cli.predict import predict
+from crowdcore.cli.report import report
 from crowdcore.cli.run import run
 from crowdcore.cli.simulate import simulate
+from crowdcore.cli.terminal import Frame
+from crowdcore.cli.workspace import workspace
 
 app = typer.Typer(
     cls=Frame,
@@ -25,10 +33,19 @@ app = typer.Typer(
 )
 app.command("check")(check)
 app.command("run")(run)
+app.command("ask")(ask)
 app.command("predict")(predict)
+app.command("export")(export)
 app.command("methods")(list_methods)
 app.command("simulate")(simulate)
+app.add_typer(decide, name="decide")
+app.command("compare")(compare)
+app.command("report")(report)
+bench.command("confidence")(confidence)
+bench.command("verdicts")(verdicts)
+bench.command("default")(default)
 app.add_typer(bench, name="bench")
+app.add_typer(workspace, name="workspace")
 app.command("dashboard")(dashboard)
 
 

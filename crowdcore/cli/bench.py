@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from crowdcore.bench.papers import names
-from crowdcore.cli.frame import count, counter, paragraphs, table, write_json
+from crowdcore.cli.bench_reading import reading
+from crowdcore.cli.terminal import counter, paragraphs, table, write_json
+from crowdcore.wording import count
 
 if TYPE_CHECKING:
-    from crowdcore.bench.accuracy import Cell, DataSet
+    from crowdcore.bench.accuracy import Cell
+    from crowdcore.bench.datasets import DataSet
     from crowdcore.bench.pools import Pools
-    from crowdcore.bench.speed import Cost, Row
-    from crowdcore.bench.warm import Gain
+    from crowdcore.bench.speed import Cost, Measurement
+    from crowdcore.bench.warm_start import Gain
     from crowdcore.method import Method
 
 bench = typer.Typer(
@@ -46,30 +49,30 @@ def accuracy(
     from crowdcore.bench.accuracy import compare
 
     chosen = _choose(methods)
-    datasets, skipped = _read(folders)
-    with counter(len(datasets) * len(chosen), "Fitting") as told:
-        cells = compare(chosen, datasets, repeats=repeats, told=told)
+    datasets, skipped = read_datasets(folders)
+    with counter(len(datasets) * len(chosen), "Fitting") as on_done:
+        cells = compare(chosen, datasets, repeats=repeats, on_done=on_done)
     typer.echo(_accuracy_table(cells, chosen, datasets))
     typer.echo(paragraphs(["", *_accuracy_notes(cells, datasets), *skipped]))
     if json_file is not None:
         write_json([cell.to_json() for cell in cells], json_file)
 
 
-def _read(folders: list[Path]) -> "tuple[list[DataSet], list[str]]":
-    """The data sets in folders or below, and a sentence for each that cannot be used."""
-    from crowdcore.bench.accuracy import find_folders, load, short_names
+def read_datasets(folders: list[Path]) -> "tuple[list[DataSet], list[str]]":
+    """Return the data sets in folders or below, and a sentence for each that cannot be used."""
+    from crowdcore.bench.datasets import find_folders, load, short_names
     from crowdcore.data import DataError
 
-    places = find_folders(folders)
+    paths = find_folders(folders)
     datasets: list[DataSet] = []
     skipped: list[str] = []
-    with counter(len(places), "Reading") as told:
-        for place, name in zip(places, short_names(places), strict=True):
+    with counter(len(paths), "Reading") as on_done:
+        for path, name in zip(paths, short_names(paths), strict=True):
             try:
-                datasets.append(load(place, name))
+                datasets.append(load(path, name))
             except DataError as error:
                 skipped.append(f"{name} is skipped: {error}")
-            told(name)
+            on_done(name)
     if not datasets:
         raise DataError(f"None of the folders can be used. {' '.join(skipped)}")
     return datasets, skipped
@@ -80,8 +83,7 @@ def _choose(methods: str | None) -> "list[Method]":
     from crowdcore.registry import methods as registered
 
     if methods is None:
-        known = registered().values()
-        return [method for method in known if method.needs.kind == "classes"]
+        return list(registered().values())
     names = dict.fromkeys(name.strip() for name in methods.split(",") if name.strip())
     return [get_method(name) for name in names]
 
@@ -89,10 +91,10 @@ def _choose(methods: str | None) -> "list[Method]":
 def _accuracy_table(cells: "list[Cell]", methods: "list[Method]", datasets: "list[DataSet]") -> str:
     from crowdcore.bench.accuracy import common_sets, macro_average
 
-    found = {(cell.dataset, cell.method): cell for cell in cells}
+    by_pair = {(cell.dataset, cell.method): cell for cell in cells}
     rows = [
         [dataset.name, f"{dataset.n_scored:,}"]
-        + [_accuracy(found[dataset.name, method.id].accuracies) for method in methods]
+        + [_accuracy(by_pair[dataset.name, method.id].accuracies) for method in methods]
         for dataset in datasets
     ]
     common = common_sets(cells)
@@ -101,9 +103,9 @@ def _accuracy_table(cells: "list[Cell]", methods: "list[Method]", datasets: "lis
     rows.append([label, "", *("-" if value is None else f"{value:.4f}" for value in averages)])
     rows += [
         [f"{dataset.name}, held out", f"{dataset.n_tested:,}"]
-        + [_accuracy(found[dataset.name, method.id].held_out) for method in methods]
+        + [_accuracy(by_pair[dataset.name, method.id].held_out) for method in methods]
         for dataset in datasets
-        if any(found[dataset.name, method.id].held_out for method in methods)
+        if any(by_pair[dataset.name, method.id].held_out for method in methods)
     ]
     return table(["data set", "items", *(method.id for method in methods)], rows)
 
@@ -116,9 +118,9 @@ def _accuracy(shares: tuple[float, ...]) -> str:
 
 
 def _accuracy_notes(cells: "list[Cell]", datasets: "list[DataSet]") -> list[str]:
-    from crowdcore.bench.accuracy import HOW, common_sets
+    from crowdcore.bench.accuracy import PROTOCOL, common_sets
 
-    notes = [HOW]
+    notes = [PROTOCOL]
     if any(cell.spread is not None for cell in cells):
         notes.append("± is the standard deviation over seeds.")
     if any(cell.held_out for cell in cells):
@@ -174,7 +176,7 @@ def speed(
     python = python_of(peers_in or default_folder()) if peers or peers_in else None
     sizes = sorted({round(size) for size in labels or [MILLION]})
     n_fits = len(sizes) * len(chosen) * repeats * (1 if python is None else 2)
-    with counter(n_fits, "Measuring") as told:
+    with counter(n_fits, "Measuring") as on_done:
         rows = compare(
             chosen,
             sizes=sizes,
@@ -183,7 +185,7 @@ def speed(
             steps=steps,
             repeats=repeats,
             peers=python,
-            told=told,
+            on_done=on_done,
         )
     typer.echo(_speed_table(rows, with_peers=python is not None))
     typer.echo(paragraphs(["", *_speed_notes(rows, classes)]))
@@ -191,8 +193,8 @@ def speed(
         write_json([row.to_json() for row in rows], json_file)
 
 
-def _speed_table(rows: "list[Row]", *, with_peers: bool) -> str:
-    grows = any(row.fewest is not None for row in rows)
+def _speed_table(rows: "list[Measurement]", *, with_peers: bool) -> str:
+    grows = any(row.smallest is not None for row in rows)
     header = ["method", "labels", "steps", "seconds", "CPU s", "labels/s", "memory"]
     header += ["times the fewest"] * grows
     if with_peers:
@@ -218,15 +220,15 @@ def _megabytes(size: float) -> str:
     return f"{size / MILLION:,.0f} MB"
 
 
-def _speed_notes(rows: "list[Row]", classes: int) -> list[str]:
+def _speed_notes(rows: "list[Measurement]", classes: int) -> list[str]:
     from crowdcore.bench.peers import PEERS
-    from crowdcore.bench.speed import HOW, LABELS_PER_ITEM
+    from crowdcore.bench.speed import LABELS_PER_ITEM, PROTOCOL
 
     crowds = {row.n_labels: row.n_workers for row in rows}
     of_whom = " and ".join(f"{size:,} of {workers:,}" for size, workers in crowds.items())
     notes = [
         f"Simulated labels ({of_whom} workers, whose activity follows a power law), "
-        f"{LABELS_PER_ITEM} an item, {classes} classes. {HOW}"
+        f"{LABELS_PER_ITEM} per item, {classes} classes. {PROTOCOL}"
     ]
     notes += dict.fromkeys(PEERS[row.method].note for row in rows if row.theirs)
     notes += [f"{row.method}: {row.reason}" for row in rows if row.reason]
@@ -253,14 +255,16 @@ def warm(
     json_file: JsonFile = None,
 ) -> None:
     """Compare fits from scratch and from the last result, after small changes of the data."""
-    from crowdcore.bench.warm import HOW, compare, simulated
+    from crowdcore.bench.warm_start import PROTOCOL, compare, simulated
 
     chosen = _choose(methods)
-    datasets, skipped = _read(folders) if folders else ([simulated(round(labels), classes)], [])
-    with counter(4 * len(chosen) * len(datasets), "Fitting") as told:
-        gains = compare(chosen, datasets, told)
+    datasets, skipped = (
+        read_datasets(folders) if folders else ([simulated(round(labels), classes)], [])
+    )
+    with counter(4 * len(chosen) * len(datasets), "Fitting") as on_done:
+        gains = compare(chosen, datasets, on_done)
     typer.echo(_warm_table(gains))
-    typer.echo(paragraphs(["", HOW, *skipped]))
+    typer.echo(paragraphs(["", PROTOCOL, *skipped]))
     if json_file is not None:
         write_json([vars(gain) for gain in gains], json_file)
 
@@ -274,7 +278,7 @@ def _warm_table(gains: "list[Gain]") -> str:
     changes = list(dict.fromkeys(gain.change for gain in gains))
     rows = dict.fromkeys((gain.data, gain.method) for gain in gains)
     lines = [[*row, *(cells[(*row, change)] for change in changes)] for row in rows]
-    return table(["data", "method", *changes], lines, left=2)
+    return table(["data", "method", *changes], lines, n_left=2)
 
 
 @bench.command("pools")
@@ -295,39 +299,39 @@ def pools(
     json_file: JsonFile = None,
 ) -> None:
     """Tell what choosing a pool of methods is worth on data sets that had no say in it."""
-    from crowdcore.bench.pools import HOW, compare
+    from crowdcore.bench.pools import PROTOCOL, compare
 
     chosen = [method.id for method in _choose(members)]
-    datasets, skipped = _read(folders)
-    with counter((len(chosen) + 2) * len(datasets), "Fitting") as told:
-        found = compare(chosen, _choose(leader)[0].id, datasets, told)
-    typer.echo(_pools_table(found))
-    typer.echo(paragraphs(["", HOW, *skipped]))
+    datasets, skipped = read_datasets(folders)
+    with counter((len(chosen) + 2) * len(datasets), "Fitting") as on_done:
+        scored = compare(chosen, _choose(leader)[0].id, datasets, on_done)
+    typer.echo(_pools_table(scored))
+    typer.echo(paragraphs(["", PROTOCOL, *skipped]))
     if json_file is not None:
         sets = [dataset.name for dataset in datasets]
-        rows = [*found.accuracy.tolist(), found.left_out().tolist()]
+        rows = [*scored.accuracy.tolist(), scored.left_out().tolist()]
         *scores, left_out = (dict(zip(sets, row, strict=True)) for row in rows)
-        both = zip(found.pools, scores, strict=True)
+        both = zip(scored.pools, scores, strict=True)
         each = [{"pool": pool, "accuracy": score} for pool, score in both]
         write_json({"pools": each, "left_out": left_out}, json_file)
 
 
-def _pools_table(found: "Pools") -> str:
+def _pools_table(scored: "Pools") -> str:
     from crowdcore.bench.pools import VOTES
     from crowdcore.methods.pool import auto
 
-    places = {
-        "best single method": found.best(largest=1),
-        "auto": found.place({**dict(auto.MEMBERS), VOTES: auto.VOTES}),
-        f"highest mean of {len(found.pools):,}": found.best(),
+    indices = {
+        "best single method": scored.best(max_members=1),
+        "auto": scored.index({**dict(auto.MEMBERS), VOTES: auto.VOTES_WEIGHT}),
+        f"highest mean of {len(scored.pools):,}": scored.best(),
     }
     rows = []
-    for what, place in places.items():
-        if place is not None:
-            names = (f"{weight} {name}" for name, weight in found.pools[place].items())
-            rows.append([what, " + ".join(names), f"{found.mean[place]:.4f}"])
-    rows.append(["left out", "", f"{found.left_out().mean():.4f}"])
-    return table(["", "pool", "mean"], rows, left=2)
+    for title, index in indices.items():
+        if index is not None:
+            names = (f"{weight} {name}" for name, weight in scored.pools[index].items())
+            rows.append([title, " + ".join(names), f"{scored.mean[index]:.4f}"])
+    rows.append(["left out", "", f"{scored.left_out().mean():.4f}"])
+    return table(["", "pool", "mean"], rows, n_left=2)
 
 
 @bench.command("paper")
@@ -356,14 +360,14 @@ def paper(
     """Make a published table again, ours beside the paper's."""
     from crowdcore.bench.papers import reproduce, write_charts
 
-    with counter(None, "Fitting") as told:
-        tables = reproduce(name, folder, told, folds=folds, seeds=seeds)
-    for one in tables:
-        typer.echo(f"{one.title}\n")
-        typer.echo(table(list(one.header), [list(row) for row in one.rows]))
-        typer.echo(paragraphs(["", *one.notes]))
+    with counter(None, "Fitting") as on_done:
+        tables = reproduce(name, folder, on_done, folds=folds, seeds=seeds)
+    for result_table in tables:
+        typer.echo(f"{result_table.title}\n")
+        typer.echo(table(list(result_table.header), [list(row) for row in result_table.rows]))
+        typer.echo(paragraphs(["", *result_table.notes]))
     if json_file is not None:
-        write_json([one.to_json() for one in tables], json_file)
+        write_json([result_table.to_json() for result_table in tables], json_file)
     if chart is not None:
         write_charts(tables, chart)
 
@@ -383,3 +387,6 @@ def peers(
         typer.echo(f"Installing {', '.join(PACKAGES)} into {folder} …", err=True)
         make_environment(folder)
     typer.echo(f"The peers are ready in {folder}.")
+
+
+bench.command("reading")(reading)

@@ -1,11 +1,10 @@
 """`crowdcore check`: what is wrong with a file of labels."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from crowdcore.cli.frame import count, echo_json
-from crowdcore.cli.reading import (
+from crowdcore.cli.options import (
     Contradictions,
     ContradictionsPolicy,
     FeatureColumns,
@@ -14,16 +13,23 @@ from crowdcore.cli.reading import (
     GoldColumn,
     GoldFile,
     ItemColumn,
+    KindOfLabels,
     LabelColumn,
+    LabelKinds,
     LabelsFile,
     PictureSize,
+    QuestionName,
+    ReadingNumber,
+    Unmarked,
     WorkerColumn,
     read,
 )
+from crowdcore.cli.terminal import echo_json
+from crowdcore.wording import count
 
 if TYPE_CHECKING:
-    from crowdcore.audit.agreement import Agreement
-    from crowdcore.io.health import Finding, HealthReport
+    from crowdcore.reading.findings import Finding
+    from crowdcore.reading.labels.health import HealthReport
 
 
 def check(
@@ -38,11 +44,15 @@ def check(
     contradictions: ContradictionsPolicy = Contradictions.LAST,
     feature_columns: FeatureColumns = None,
     picture_size: PictureSize = None,
+    reading: ReadingNumber = None,
+    question: QuestionName = None,
     fixes: Fixes = None,
+    unmarked: Unmarked = None,
+    kind: KindOfLabels = LabelKinds.AUTO,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Report the health of labels: agreement, duplicates, odd spellings, features and more."""
-    from crowdcore.audit.agreement import agreement
+    from crowdcore.audit.kinds import audit_of
 
     data = read(
         labels,
@@ -55,22 +65,27 @@ def check(
         label=label,
         gold_column=gold_column,
         contradictions=contradictions,
+        reading=reading,
+        question=question,
         fixes=fixes,
+        unmarked=unmarked,
+        kind=kind,
     )
-    agreed = agreement(data)
+    agreed = audit_of(data.kind).agreement(data)
     if as_json:
         echo_json({**data.report.to_json(), "agreement": agreed.to_json()})
         return
     typer.echo("\n".join(_lines(data.report, agreed)))
 
 
-def _lines(report: "HealthReport", agreed: "Agreement") -> list[str]:
+def _lines(report: "HealthReport", agreed: Any) -> list[str]:
     lines = [
         f"{report.source}: {count(report.n_rows, 'row')}, {count(report.n_labels, 'label')} of "
         f"{count(report.n_items, 'item')} by {count(report.n_workers, 'worker')}, "
-        f"{count(report.n_classes, 'class', 'classes')}",
+        f"{count(report.n_classes, 'class', 'classes') if report.n_classes else 'ratings'}",
+        *([report.accounting] if report.left_out else []),
         *([f"Features: {report.features}"] if report.features else []),
-        f"Agreement: {_alpha(agreed)}{agreed.words()}",
+        f"Agreement: {_alpha(agreed)}{agreed.describe()}",
         "",
         "Columns",
         *(f"  {role}: {reason}" for role, reason in report.reasons.items()),
@@ -83,14 +98,15 @@ def _lines(report: "HealthReport", agreed: "Agreement") -> list[str]:
     return lines
 
 
-def _alpha(agreed: "Agreement") -> str:
+def _alpha(agreed: Any) -> str:
     if agreed.alpha is None:
         return ""
     interval = ""
     if agreed.interval is not None:
         low, high = agreed.interval
         interval = f" (95 % interval {low:.3f} to {high:.3f})"
-    return f"Krippendorff's alpha {agreed.alpha:.3f}{interval}. "
+    measure = getattr(agreed, "measure", "Krippendorff's alpha")
+    return f"{measure} {agreed.alpha:.3f}{interval}. "
 
 
 def _finding(finding: "Finding") -> list[str]:

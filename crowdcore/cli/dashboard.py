@@ -24,6 +24,6 @@ def dashboard(
     ] = False,
 ) -> None:
     """Open the dashboard."""
-    from dashboard.launch import main as launch
+    from dashboard.server.launch import main as launch
 
     launch(port=port, workspace=workspace, host=host, browser=not no_browser)

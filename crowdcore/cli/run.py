@@ -1,41 +1,50 @@
 """`crowdcore run`: infer the truths of a file of labels."""
 
 import json
-import os
 import shlex
-from collections import Counter
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from crowdcore.cli.frame import count, echo_json, progress, write_json
-from crowdcore.cli.reading import (
+from crowdcore.cli.options import (
     Contradictions,
     ContradictionsPolicy,
     FeatureColumns,
     FeaturesFile,
     Fixes,
+    ForSpreadsheets,
     GoldColumn,
     GoldFile,
     ItemColumn,
+    KindOfLabels,
     LabelColumn,
+    LabelKinds,
     LabelsFile,
     PictureSize,
+    QuestionName,
+    ReadingNumber,
+    Unmarked,
     WorkerColumn,
     read,
 )
+from crowdcore.cli.result_folder import (
+    CLASSIFIER,
+    COMPLETED,
+    RESULT,
+    TRUTHS,
+    WORKERS,
+    as_stored,
+    check_out,
+    write_run,
+)
+from crowdcore.cli.summary import result_record, summarise, summary_lines
+from crowdcore.cli.terminal import echo_json, progress
+from crowdcore.methods import DEFAULTS
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from crowdcore.method import Config
-    from crowdcore.result import Result
-
-TRUTHS, WORKERS, RESULT = "truths.csv", "workers.csv", "result.json"
-CLASSIFIER, COMPLETED = "classifier.zip", "completed.parquet"
-FILES = (TRUTHS, WORKERS, RESULT, CLASSIFIER, COMPLETED)
+    from crowdcore.config import Config
 
 
 class Device(StrEnum):
@@ -50,8 +59,14 @@ def run(
     *,
     labels: LabelsFile,
     method: Annotated[
-        str, typer.Option("--method", "-m", help="The method's id; see `crowdcore methods`.")
-    ] = "auto",
+        str | None,
+        typer.Option(
+            "--method",
+            "-m",
+            help="The method's id; see `crowdcore methods`. Without it, the default for the kind "
+            "of labels.",
+        ),
+    ] = None,
     complete: Annotated[
         str | None,
         typer.Option(
@@ -79,6 +94,31 @@ def run(
             help="Begin from the truths that an earlier run wrote to this folder.",
         ),
     ] = None,
+    decisions: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Go by what people decided: workers left out, truths, merged classes; as "
+            "`crowdcore decide export` writes them.",
+        ),
+    ] = None,
+    requirement: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            help="The accuracy that workers must reach, between 0 and 1; who surely does not is "
+            "called weak.",
+        ),
+    ] = None,
+    rows_in_order: Annotated[
+        bool,
+        typer.Option(
+            "--rows-in-order",
+            help="Rows stand in the order of work: look for workers who change over time although "
+            "the file has no times.",
+        ),
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -88,14 +128,7 @@ def run(
             "are replaced.",
         ),
     ] = None,
-    exact: Annotated[
-        bool,
-        typer.Option(
-            "--exact",
-            help="Write names to CSV as they are; else one that a spreadsheet would take for a "
-            "formula gets an apostrophe.",
-        ),
-    ] = False,
+    for_spreadsheets: ForSpreadsheets = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     item: ItemColumn = None,
     worker: WorkerColumn = None,
@@ -104,18 +137,22 @@ def run(
     contradictions: ContradictionsPolicy = Contradictions.LAST,
     feature_columns: FeatureColumns = None,
     picture_size: PictureSize = None,
+    reading: ReadingNumber = None,
+    question: QuestionName = None,
     fixes: Fixes = None,
+    unmarked: Unmarked = None,
+    kind: KindOfLabels = LabelKinds.AUTO,
 ) -> None:
     """Infer the truths, judge the workers, and compare with gold where there is gold."""
-    from crowdcore.io.beliefs import read_beliefs
+    from crowdcore.cli.decide import apply_file
+    from crowdcore.export.previous import read_warm_start
     from crowdcore.registry import fit, get_method
     from crowdcore.run import Run
 
-    chosen = get_method(method)
-    params = parse_params(param or [], chosen.config)
-    chosen.configure(params)  # a wrong setting is told before a large file is read
+    if method is not None:
+        _check_settings(method, param or [])  # told before a large file is read
     complete_params = _complete_params(complete, complete_param or [])
-    _check_out(out, [path for path in (labels, gold, features) if path is not None])
+    check_out(out, [path for path in (labels, gold, features) if path is not None])
     data = read(
         labels,
         gold=gold,
@@ -127,23 +164,48 @@ def run(
         label=label,
         gold_column=gold_column,
         contradictions=contradictions,
+        reading=reading,
+        question=question,
         fixes=fixes,
+        command="run",
+        unmarked=unmarked,
+        kind=kind,
     )
-    warm_start = None if start_from is None else read_beliefs(start_from)
+    data, decided = apply_file(data, decisions)
+    chosen = get_method(method or DEFAULTS[data.kind], kind=data.kind)
+    params = parse_params(param or [], chosen.config)
+    warm_start = None if start_from is None else read_warm_start(start_from)
     with progress() as watch:
         watched = Run(seed=seed, device=device.value, watch=watch)
         result = fit(
             data,
-            method,
+            chosen.id,
             run=watched,
             warm_start=warm_start,
             complete=complete,
             complete_params=complete_params,
             **params,
         )
-    workers = result.workers()
-    files = [] if out is None else _write(result, workers, out, exact=exact)
-    summary = _summary(result, workers)
+    result = result.with_notes(*decided)
+    workers = result.workers(requirement=requirement, rows_in_order=rows_in_order)
+    read_as = {
+        "labels": labels,
+        "gold": gold,
+        "item": item,
+        "worker": worker,
+        "label": label,
+        "gold_column": gold_column,
+        "contradictions": contradictions.value,
+        "reading": reading,
+        "question": question,
+        "fixes": fixes,
+        "decisions": decisions,
+    }
+    files = []
+    if out is not None:
+        record = {**result_record(result), "reading": as_stored(read_as)}
+        files = write_run(result, workers, out, record, for_spreadsheets=for_spreadsheets)
+    summary = summarise(result, workers)
     if as_json:
         echo_json({**summary, "files": [str(path) for path in files]})
         return
@@ -156,15 +218,36 @@ def run(
         "--gold-column": gold_column,
         "--contradictions": None if contradictions is Contradictions.LAST else contradictions,
         "--picture-size": picture_size,
+        "--reading": reading,
+        "--question": question,
+        "--kind": None if kind is LabelKinds.AUTO else kind,
     }
-    more = ["crowdcore", "check", str(labels)]
+    check_command = ["crowdcore", "check", str(labels)]
     several = [("--feature-column", column) for column in feature_columns or []]
     several += [("--fix", fix) for fix in fixes or []]
     for option, value in [*options.items(), *several]:
-        more += [] if value is None else [option, str(value)]
-    typer.echo("\n".join(_lines(summary, labels, shlex.join(more))))
+        check_command += [] if value is None else [option, str(value)]
+    typer.echo("\n".join(summary_lines(result, summary, labels, shlex.join(check_command))))
     if files:
         typer.echo(f"Wrote {', '.join(str(path) for path in files)}")
+
+
+def _check_settings(name: str, pairs: list[str]) -> None:
+    """Refuse an unknown method, or settings that fit it for no kind of labels."""
+    from crowdcore.data import DataError
+    from crowdcore.registry import all_methods, get_method
+
+    named = [one for one in all_methods() if one.id == name and one.role == "aggregate"]
+    if not named:
+        get_method(name)
+    errors = []
+    for one in named:
+        try:
+            one.configure(parse_params(pairs, one.config))
+        except DataError as error:
+            errors.append(error)
+    if errors and len(errors) == len(named):
+        raise errors[0]
 
 
 def _complete_params(name: str | None, pairs: list[str]) -> dict[str, Any]:
@@ -182,7 +265,25 @@ def _complete_params(name: str | None, pairs: list[str]) -> dict[str, Any]:
 
 
 def parse_params(pairs: list[str], config: "type[Config]") -> dict[str, Any]:
-    """Read KEY=VALUE pairs by the types of a method's settings."""
+    """Read KEY=VALUE pairs by the types of a method's settings.
+
+    Parameters
+    ----------
+    pairs : list of str
+        Texts of the form KEY=VALUE.
+    config : type of Config
+        The settings that the method has.
+
+    Returns
+    -------
+    dict of str to object
+        Values by key; those that fit no type stay text, for the config to judge.
+
+    Raises
+    ------
+    DataError
+        A pair has no key, or a key is given twice.
+    """
     from crowdcore.data import DataError
 
     params: dict[str, Any] = {}
@@ -208,157 +309,3 @@ def _value(text: str, annotation: Any) -> Any:
     except (json.JSONDecodeError, ValidationError):
         return text
     return value
-
-
-def _check_out(out: Path | None, sources: list[Path]) -> None:
-    from crowdcore.data import DataError
-
-    if out is None:
-        return
-    targets = {(out / name).resolve() for name in FILES}
-    if clash := [path for path in sources if path.resolve() in targets]:
-        raise DataError(
-            f"The results would overwrite {str(clash[0])!r}, which is to be read",
-            fix="Choose another folder with --out.",
-        )
-    # The folder itself is made when there is something to put into it.
-    near = next(path for path in (out, *out.absolute().parents) if path.exists())
-    if not near.is_dir() or not os.access(near, os.W_OK):
-        why = "is a file, not a folder" if near.is_file() else "is not open for writing"
-        raise DataError(f"{str(near)!r} {why}", fix="Choose another folder with --out.")
-
-
-def _write(result: "Result", workers: "pd.DataFrame", out: Path, *, exact: bool) -> list[Path]:
-    from crowdcore.artefacts.classifier import Classifier
-    from crowdcore.artefacts.completion import Completion
-    from crowdcore.io.completions import write_long
-    from crowdcore.io.writers import write_csv
-
-    paths = [out / name for name in (TRUTHS, WORKERS, RESULT)]
-    truths, record = result.truths(), _record(result)
-    out.mkdir(parents=True, exist_ok=True)
-    write_csv(truths, paths[0], spreadsheet_safe=not exact)
-    write_csv(workers, paths[1], spreadsheet_safe=not exact)
-    write_json(record, paths[2])
-    for name in (CLASSIFIER, COMPLETED):
-        (out / name).unlink(missing_ok=True)  # that of an older run must not stay
-    if (classifier := Classifier.of(result)) is not None:
-        classifier.save(out / CLASSIFIER)
-        paths.append(out / CLASSIFIER)
-    if (completion := Completion.of(result)) is not None:
-        write_long(completion, out / COMPLETED)
-        paths.append(out / COMPLETED)
-    return paths
-
-
-def _record(result: "Result") -> dict[str, Any]:
-    """Everything about a run that is not a table."""
-    from dataclasses import asdict
-
-    return {
-        "provenance": asdict(result.provenance),
-        "data": _sizes(result),
-        "score": _score(result),
-        "health": _health(result),
-        "history": result.history,
-    }
-
-
-def _summary(result: "Result", workers: "pd.DataFrame") -> dict[str, Any]:
-    how = result.provenance
-    return {
-        "method": how.method,
-        "title": how.title,
-        "params": how.params,
-        "seed": how.seed,
-        "device": how.device,
-        "seconds": how.seconds,
-        "steps": how.steps,
-        "converged": how.converged,
-        "notes": list(how.notes),
-        "data": _sizes(result),
-        "tied": int(result.tied.sum()),
-        "undecided": int((result.truth < 0).sum()),
-        "mean_confidence": float(result.confidence.mean()),
-        "expected_accuracy": how.expected_accuracy,
-        "used_gold": how.used_gold,
-        "score": _score(result),
-        "workers": dict(Counter(workers["verdict"]).most_common()),
-        "health": _health(result),
-    }
-
-
-def _sizes(result: "Result") -> dict[str, Any]:
-    data = result.data
-    return {
-        "labels": data.n_labels,
-        "items": data.n_items,
-        "workers": data.n_workers,
-        "classes": list(data.classes),
-        "gold": data.n_gold,
-        "fingerprint": data.fingerprint,
-    }
-
-
-def _score(result: "Result") -> dict[str, Any] | None:
-    from crowdcore.audit.calibration import calibration_error, reliability
-
-    score, bins = result.score(), reliability(result)
-    if score is None or bins is None:
-        return None
-    low, high = score.interval
-    return {
-        "accuracy": score.accuracy,
-        "low": float(low),
-        "high": float(high),
-        "n": score.n,
-        "correct": score.correct,
-        "undecided": score.undecided,
-        "calibration_error": calibration_error(bins),
-    }
-
-
-def _health(result: "Result") -> list[dict[str, Any]]:
-    report = result.data.report
-    found = () if report is None else report.warnings
-    return [
-        {"id": one.id, "severity": one.severity, "title": one.title, "count": one.count,
-         "done": one.done}
-        for one in found
-    ]  # fmt: skip
-
-
-def _lines(summary: dict[str, Any], labels: Path, more: str) -> list[str]:
-    data, score = summary["data"], summary["score"]
-    end = {None: "", True: ", converged", False: ", stopped before it converged"}
-    steps = f"{count(summary['steps'], 'step')}{end[summary['converged']]}, "
-    lines = [
-        f"{labels.name}: {count(data['labels'], 'label')} of {count(data['items'], 'item')} by "
-        f"{count(data['workers'], 'worker')}, {count(len(data['classes']), 'class', 'classes')}",
-        f"{summary['title']}: {steps if summary['steps'] else ''}"
-        f"{summary['seconds']:.2f} s on {summary['device']}, seed {summary['seed']}",
-        *summary["notes"],
-        f"Truths: {data['items'] - summary['undecided']:,} decided, {summary['undecided']:,} "
-        f"undecided, {summary['tied']:,} tied; mean confidence {summary['mean_confidence']:.3f}",
-    ]
-    if summary["expected_accuracy"] is not None:
-        point, low, high = summary["expected_accuracy"]
-        lines.append(f"Expected accuracy: {point:.4f} (95 % interval {low:.4f} to {high:.4f})")
-    if score is not None:
-        lines += [
-            f"Accuracy against gold: {score['accuracy']:.4f} (95 % interval {score['low']:.4f} to "
-            f"{score['high']:.4f}; {score['correct']:,} of {score['n']:,} items)",
-            f"Expected calibration error: {score['calibration_error']:.4f}, the mean gap between "
-            "confidence and accuracy on gold",
-        ]
-    elif summary["used_gold"]:
-        lines.append(
-            f"The method was given the gold of {count(data['gold'], 'item')}, which therefore "
-            "cannot tell how good the truths are"
-        )
-    verdicts = ", ".join(f"{number:,} {verdict}" for verdict, number in summary["workers"].items())
-    lines.append(f"Workers: {verdicts}")
-    if summary["health"]:
-        found = "; ".join(f"{one['title']} ({one['count']:,})" for one in summary["health"])
-        lines.append(f"Health: {found}. More: {more}")
-    return lines

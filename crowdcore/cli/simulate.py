@@ -1,15 +1,28 @@
 """`crowdcore simulate`: labels of a crowd whose truth is known."""
 
 from collections import Counter
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from crowdcore.cli.frame import count
+from crowdcore.wording import count
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from crowdcore.export.columns import TableColumn
+    from crowdcore.rating_simulation import RatingSimulation
     from crowdcore.simulation import Simulation
+
+
+class SimulatedKind(StrEnum):
+    """What simulated labels are."""
+
+    CLASSES = "classes"
+    RATINGS = "ratings"
+
 
 _CROWD, _ITEMS = "The crowd", "The items"
 
@@ -20,7 +33,7 @@ def simulate(
     items: Annotated[int, typer.Option(min=1, help="Items.", rich_help_panel=_ITEMS)] = 1000,
     classes: Annotated[int, typer.Option(min=2, help="Classes.", rich_help_panel=_ITEMS)] = 4,
     labels_per_item: Annotated[
-        int, typer.Option(min=1, help="Labels an item.", rich_help_panel=_ITEMS)
+        int, typer.Option(min=1, help="Labels per item.", rich_help_panel=_ITEMS)
     ] = 5,
     hard_items: Annotated[
         float,
@@ -33,7 +46,7 @@ def simulate(
         typer.Option(min=0, help="0: all classes equally common.", rich_help_panel=_ITEMS),
     ] = 0.0,
     features: Annotated[
-        int, typer.Option(min=0, help="Features an item; 0: none.", rich_help_panel=_ITEMS)
+        int, typer.Option(min=0, help="Features per item; 0: none.", rich_help_panel=_ITEMS)
     ] = 16,
     workers: Annotated[int, typer.Option(min=1, help="Workers.", rich_help_panel=_CROWD)] = 50,
     spammers: Annotated[
@@ -68,15 +81,37 @@ def simulate(
             min=0, help="0: all work equally much; 1: a steep power law.", rich_help_panel=_CROWD
         ),
     ] = 0.8,
+    kind: Annotated[
+        SimulatedKind,
+        typer.Option(
+            help="What the labels are. For ratings only items, workers, labels per item, features, "
+            "activity and seed count."
+        ),
+    ] = SimulatedKind.CLASSES,
     seed: Annotated[int, typer.Option(min=0, help="The seed.")] = 0,
     force: Annotated[
         bool, typer.Option("--force", help="Replace files that are already there.")
     ] = False,
 ) -> None:
     """Simulate a crowd: labels.csv, truth.csv, features.npz, and workers.csv with who was what."""
+    from crowdcore.export import simulated
     from crowdcore.simulation import simulate as make
 
     _check_empty(out, force=force)
+    if kind is SimulatedKind.RATINGS:
+        from crowdcore.rating_simulation import simulate_ratings
+
+        rated = simulate_ratings(
+            items=items,
+            workers=workers,
+            ratings_per_item=labels_per_item,
+            features=features,
+            activity=activity,
+            seed=seed,
+        )
+        _write(rated, out, simulated.RATED_TRUTHS, simulated.RATERS)
+        _report(rated, out)
+        return
     simulation = make(
         items=items,
         workers=workers,
@@ -94,7 +129,11 @@ def simulate(
         features=features,
         seed=seed,
     )
-    _write(simulation, out)
+    _write(simulation, out, simulated.TRUTH_COLUMNS, simulated.WORKER_COLUMNS)
+    _report(simulation, out)
+
+
+def _report(simulation: "Simulation | RatingSimulation", out: Path) -> None:
     data = simulation.data
     people = Counter(simulation.character).most_common()
     typer.echo(
@@ -107,40 +146,31 @@ def _check_empty(out: Path, *, force: bool) -> None:
     from crowdcore.data import DataError
 
     names = ("labels.csv", "truth.csv", "features.npz", "workers.csv")
-    there = [name for name in names if (out / name).exists()]
-    if there and not force:
+    existing = [name for name in names if (out / name).exists()]
+    if existing and not force:
         raise DataError(
-            f"{out} already has {', '.join(there)}", fix="Choose another folder or add --force."
+            f"{out} already has {', '.join(existing)}", fix="Choose another folder or add --force."
         )
     out.mkdir(parents=True, exist_ok=True)
 
 
-def _write(simulation: "Simulation", out: Path) -> None:
+def _write(
+    simulation: "Simulation | RatingSimulation",
+    out: Path,
+    truth_columns: "Sequence[TableColumn[Any]]",
+    worker_columns: "Sequence[TableColumn[Any]]",
+) -> None:
     import numpy as np
-    import pandas as pd
 
-    from crowdcore.io.atomic import atomic
-    from crowdcore.io.writers import write_csv
+    from crowdcore.atomic import atomic
+    from crowdcore.export.columns import build_table
+    from crowdcore.export.tables import labels
+    from crowdcore.export.writers import write_csv
 
     data = simulation.data
-    columns = {
-        "item": pd.Categorical.from_codes(data.item, pd.Index(data.items)),
-        "worker": pd.Categorical.from_codes(data.worker, pd.Index(data.workers)),
-        "label": pd.Categorical.from_codes(data.label, pd.Index(data.classes)),
-    }
-    write_csv(pd.DataFrame(columns), out / "labels.csv")
-    truth = pd.Categorical.from_codes(simulation.truth, pd.Index(data.classes))
-    write_csv(pd.DataFrame({"item": list(data.items), "truth": truth}), out / "truth.csv")
-    prior = np.bincount(simulation.truth, minlength=data.n_classes) / data.n_items
-    accuracy = simulation.confusion.diagonal(axis1=1, axis2=2) @ prior
-    people = {
-        "worker": list(data.workers),
-        "character": list(simulation.character),
-        "copied_from": [data.workers[code] if code >= 0 else "" for code in simulation.copied_from],
-        "n_labels": data.labels_per_worker,
-        "accuracy": accuracy.round(4),  # as asked for, on easy items
-    }
-    write_csv(pd.DataFrame(people), out / "workers.csv")
+    write_csv(labels(data), out / "labels.csv")
+    write_csv(build_table(truth_columns, simulation), out / "truth.csv")
+    write_csv(build_table(worker_columns, simulation), out / "workers.csv")
     if data.features is None:
         (out / "features.npz").unlink(missing_ok=True)  # those of older items must not stay
     else:

@@ -16,15 +16,17 @@ from typing import TYPE_CHECKING, Any
 import crowdcore
 from crowdcore.data import DataError
 from crowdcore.jobs import lock
+from crowdcore.workspace import folders
+from crowdcore.workspace.disk import writing
 
 if TYPE_CHECKING:
     from crowdcore.workspace import Workspace
 
-IDLE = 900.0
+IDLE_SECONDS = 900.0
 """Seconds without work after which a daemon goes."""
 
-LOG = "workerd.log"
-LONGEST_LOG = 1_000_000
+LOG = "daemon.log"
+MAX_LOG_BYTES = 1_000_000
 
 _FORKABLE = {
     # A fork copies one thread only, so these libraries must not start any on import.
@@ -38,37 +40,83 @@ _FORKABLE = {
 }
 
 
-def ensure_daemon(workspace: Workspace, *, idle: float = IDLE) -> None:
+def ensure_daemon(workspace: Workspace, *, idle: float = IDLE_SECONDS) -> None:
     """See to it that a daemon works on the queue; cheap where one does.
 
     The lock is taken here and handed over, so two callers at once never start two daemons. A
     daemon with older code is sent away; its runs go on under the next one.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        Whose queue is to be worked on.
+    idle : float, default IDLE_SECONDS
+        Seconds without work after which a new daemon leaves.
+
+    Raises
+    ------
+    DataError
+        The daemon did not start.
+    StorageError
+        The disk is full, read-only or failing.
     """
-    handle = lock.take(workspace.root)
-    if handle is None and _is_older(lock.holder(workspace.root)):
-        stop_daemon(workspace)
-        handle = lock.take(workspace.root)
-    if handle is None:
-        return
     from crowdcore.jobs.orphans import tend_orphans
 
-    try:
-        lock.sign(handle, {})
-        tend_orphans(workspace)
-        _start(workspace.root, handle, idle)
-    finally:
-        os.close(handle)
+    with writing(workspace.root, "The log of the daemon"):
+        handle = lock.take(workspace.root)
+        if handle is None and _is_older(lock.holder(workspace.root)):
+            stop_daemon(workspace)
+            handle = lock.take(workspace.root)
+        if handle is None:
+            return
+        try:
+            lock.sign(handle, {})
+            tend_orphans(workspace)
+            _start(workspace.root, handle, idle)
+        finally:
+            os.close(handle)
 
 
 def stop_daemon(workspace: Workspace, *, wait: float = 5.0) -> bool:
-    """Send the daemon away, and tell whether it went; runs that work go on without it."""
+    """Send the daemon away; runs that work go on without it.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        Whose daemon is to leave.
+    wait : float, default 5.0
+        Seconds to wait for it.
+
+    Returns
+    -------
+    bool
+        True if there is no daemon now.
+    """
+    return stop_daemon_in(workspace.root, wait=wait)
+
+
+def stop_daemon_in(root: Path, *, wait: float = 5.0) -> bool:
+    """Send away the daemon of a workspace that cannot be opened.
+
+    Parameters
+    ----------
+    root : Path
+        The folder of the workspace.
+    wait : float, default 5.0
+        Seconds to wait for it.
+
+    Returns
+    -------
+    bool
+        True if there is no daemon now.
+    """
     from crowdcore.jobs.processes import is_alive
 
-    until = time.monotonic() + wait
-    while (handle := lock.take(workspace.root)) is None:
-        if time.monotonic() > until:
+    deadline = time.monotonic() + wait
+    while (handle := lock.take(root)) is None:
+        if time.monotonic() > deadline:
             return False
-        facts = lock.holder(workspace.root)
+        facts = lock.holder(root)
         if is_alive(facts.get("pid"), facts.get("started")):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(facts["pid"], signal.SIGTERM)
@@ -79,7 +127,13 @@ def stop_daemon(workspace: Workspace, *, wait: float = 5.0) -> bool:
 
 @cache
 def code_time() -> float:
-    """When a file of this crowdcore was changed last, as far as this process has seen."""
+    """Return when a file of this crowdcore was changed last, as far as this process has seen.
+
+    Returns
+    -------
+    float
+        Seconds since the epoch.
+    """
     home = Path(crowdcore.__file__).parent
     return max(path.stat().st_mtime for path in home.rglob("*.py"))
 
@@ -98,9 +152,9 @@ def _start(root: Path, handle: int, idle: float) -> None:
     command = [sys.executable, "-P", "-m", "crowdcore.jobs.daemon", str(root)]
     command += ["--lock", str(handle), "--idle", str(idle)]
     log = root / LOG
-    if log.exists() and log.stat().st_size > LONGEST_LOG:
+    if log.exists() and log.stat().st_size > MAX_LOG_BYTES:
         log.unlink()
-    descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    descriptor = folders.append_private(log)
     try:
         # The process forks the daemon and ends, so nobody here has to wait for the daemon's end.
         ended = subprocess.run(
@@ -109,7 +163,7 @@ def _start(root: Path, handle: int, idle: float) -> None:
             stdout=descriptor,
             stderr=descriptor,
             cwd=root,
-            env=_environment(),
+            env=process_environment(),
             pass_fds=[handle],
             start_new_session=True,
             check=False,
@@ -120,8 +174,14 @@ def _start(root: Path, handle: int, idle: float) -> None:
         raise DataError("The daemon that runs fits did not start", file=str(log))
 
 
-def _environment() -> dict[str, str]:
-    """Return our environment, such that the daemon finds the very crowdcore that we are."""
+def process_environment() -> dict[str, str]:
+    """Return our environment, such that another process finds the very crowdcore that we are.
+
+    Returns
+    -------
+    dict of str to str
+        Environment variables.
+    """
     home = Path(crowdcore.__file__).resolve().parents[1]
     installed = {Path(sysconfig.get_path(kind)).resolve() for kind in ("purelib", "platlib")}
     paths = [os.environ["PYTHONPATH"]] if os.environ.get("PYTHONPATH") else []

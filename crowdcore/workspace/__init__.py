@@ -1,6 +1,21 @@
 """Projects, data sets, runs and results on disk."""
 
-from crowdcore.workspace.rows import Dataset, Project, RunRow
+from crowdcore.workspace.errors import (
+    CatalogueError,
+    DamagedError,
+    StorageError,
+    WorkspaceError,
+)
+from crowdcore.workspace.records import Dataset, Project, RunRow
 from crowdcore.workspace.workspace import Workspace
 
-__all__ = ["Dataset", "Project", "RunRow", "Workspace"]
+__all__ = [
+    "CatalogueError",
+    "DamagedError",
+    "Dataset",
+    "Project",
+    "RunRow",
+    "StorageError",
+    "Workspace",
+    "WorkspaceError",
+]

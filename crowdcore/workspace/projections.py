@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 FOLDER = "projections"
 
-_WHAT = re.compile(r"[a-z]+")
+_NAME = re.compile(r"[a-z]+")
 
 
-def read(workspace: Workspace, run_id: str, what: str, kind: Kind, n: int) -> Floats | None:
+def read(workspace: Workspace, run_id: str, name: str, kind: Kind, n: int) -> Floats | None:
     """The places [n, 2] of what a run has so many of, if they are made."""
-    path = _path(workspace, run_id, what, kind)
+    path = _path(workspace, run_id, name, kind)
     if not path.exists():
         return None
     placed: Floats = np.load(path, allow_pickle=False)
@@ -36,14 +36,14 @@ def read(workspace: Workspace, run_id: str, what: str, kind: Kind, n: int) -> Fl
 def start(
     workspace: Workspace,
     run_id: str,
-    what: str,
+    name: str,
     kind: Kind,
     points: NDArray[Any],
     *,
     seed: int = 0,
 ) -> subprocess.Popen[bytes]:
     """Begin to place points [n, d]; when the process has ended with 0, `read` finds them."""
-    path = _path(workspace, run_id, what, kind)
+    path = _path(workspace, run_id, name, kind)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     # The points go in as a file without a name, which ends with the process.
     with tempfile.TemporaryFile() as source:
@@ -57,7 +57,7 @@ def start(
         )
 
 
-def _path(workspace: Workspace, run_id: str, what: str, kind: Kind) -> Path:
-    if not _WHAT.fullmatch(what):
-        raise ValueError(f"{what!r} is no name for points; lower-case letters are")
-    return workspace.run_folder(run_id) / FOLDER / f"{what}-{kind}.npy"
+def _path(workspace: Workspace, run_id: str, name: str, kind: Kind) -> Path:
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is no name for points; lower-case letters are")
+    return workspace.run_folder(run_id) / FOLDER / f"{name}-{kind}.npy"

@@ -10,8 +10,8 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from crowdcore.audit.verdicts import BEST_FIRST
 from dashboard.charts.palette import (
-    VERDICTS,
     Theme,
     blues,
     finish,
@@ -24,7 +24,7 @@ from dashboard.charts.palette import (
 
 Floats = NDArray[np.floating[Any]]
 
-MOST_NAMES = 40
+MAX_NAMES = 40
 """Rows up to which a map carries names; of more they are read by hovering."""
 
 SIDE = 430
@@ -34,7 +34,7 @@ _SVG_CELLS = 1_600
 _FINEST, _COARSEST = 1, 6  # powers of 2: a scale ends between 2 times and 64 times an even share
 _TOP_SHARE = 0.995
 _STRONG = 0.6
-_SIGNS_ACROSS = 40  # that fit side by side under a map that shares its line
+_LETTERS_ACROSS = 40  # that fit side by side under a map that shares its line
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -45,7 +45,7 @@ class Shade:
     low: float
     high: float
     ticks: list[float]
-    words: list[str]
+    tick_texts: list[str]
     title: str
 
 
@@ -54,36 +54,35 @@ def by_weight(weights: Floats, *, log: bool, links: NDArray[np.bool_] | None = N
 
     The scale ends where nearly all `links` [m, m] do, else nearly all cells.
     """
-    told = weights[np.isfinite(weights) if links is None else np.isfinite(weights) & links]
-    top = float(np.quantile(told, _TOP_SHARE)) if len(told) else 1.0
+    shown = weights[np.isfinite(weights) if links is None else np.isfinite(weights) & links]
+    top = float(np.quantile(shown, _TOP_SHARE)) if len(shown) else 1.0
     end = int(np.clip(np.ceil(np.log2(max(top, 1e-9))), _FINEST, _COARSEST))
     title = "weight, against an even share"
     if not log:
         ticks = [0.0, 1.0, *(2.0**step for step in range(max(1, end - 2), end + 1))]
-        words = [f"{tick:g}×" for tick in ticks]
-        return Shade(z=weights, low=0, high=2.0**end, ticks=ticks, words=words, title=title)
+        texts = [f"{tick:g}×" for tick in ticks]
+        return Shade(z=weights, low=0, high=2.0**end, ticks=ticks, tick_texts=texts, title=title)
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.where(weights > 0, np.log2(weights), np.nan)
     steps = range(-end, end + 1) if end <= 3 else range(-end, end + 1, 2)  # noqa: PLR2004  (room)
-    words = [
+    texts = [
         "even" if step == 0 else f"{2**step}×" if step > 0 else f"1/{2**-step}" for step in steps
     ]
     ticks = [float(step) for step in steps]
-    return Shade(z=z, low=-end, high=end, ticks=ticks, words=words, title=title)
+    return Shade(z=z, low=-end, high=end, ticks=ticks, tick_texts=texts, title=title)
 
 
 def by_excess(excess: Floats) -> Shade:
     """Colour by how far agreement surely exceeds what was expected, in shares."""
     top = float(np.nanmax(excess)) if np.isfinite(excess).any() else 0.0
     high = next(end for end in (0.1, 0.2, 0.4, 0.6, 1.0) if end >= min(top, 1.0))
-    ticks = [high * part / 4 for part in range(5)]
-    words = [f"+{100 * tick:g}" for tick in ticks]
+    ticks = [high * quarter / 4 for quarter in range(5)]
     return Shade(
         z=excess,
         low=0,
         high=high,
         ticks=ticks,
-        words=words,
+        tick_texts=[f"+{100 * tick:g}" for tick in ticks],
         title="agreement beyond expected, in points",
     )
 
@@ -105,14 +104,14 @@ def node_map(
     Heat maps give no clicks, so unseen squares lie on top; their customdata is the codes of row
     and column. Beside the rows stand the workers' verdicts.
     """
-    n, places = len(codes), np.arange(len(codes))
-    figure = go.Figure(_heat(shade, theme, gap=1 if n <= MOST_NAMES else 0))
+    n, positions = len(codes), np.arange(len(codes))
+    figure = go.Figure(_heat(shade, theme, gap=1 if n <= MAX_NAMES else 0))
     figure.add_trace(_cells(texts, codes, codes))
     _add_verdicts(figure, verdicts, theme)
     _frame(figure, codes, worker, other, theme)
-    words = [plain(name, 14) for name in names] if n <= MOST_NAMES else []
-    axis = {"tickvals": places[: len(words)], "ticktext": words, "showgrid": False}
-    size = 12 if n <= MOST_NAMES / 2 else 10
+    tick_texts = [plain(name, 14) for name in names] if n <= MAX_NAMES else []
+    axis = {"tickvals": positions[: len(tick_texts)], "ticktext": tick_texts, "showgrid": False}
+    size = 12 if n <= MAX_NAMES / 2 else 10
     figure.update_yaxes(**axis, title=titles[0], tickfont_size=size)
     figure.update_xaxes(**axis, title=titles[1], tickangle=-90, tickfont_size=size)
     _box(figure, -0.5, -0.5, n - 0.5, n - 0.5, theme, width=0.5)
@@ -121,7 +120,7 @@ def node_map(
     figure.update_yaxes(range=[n - 0.5, -0.5])
     figure.update_layout(clickmode="event+select", showlegend=True)
     finish(figure, theme=theme, height=SIDE + 170)
-    below = {"y": -0.2 if words else -0.1, "yanchor": "top", "itemsizing": "constant"}
+    below = {"y": -0.2 if tick_texts else -0.1, "yanchor": "top", "itemsizing": "constant"}
     figure.update_layout(legend={**below, "itemclick": False, "itemdoubleclick": False})
     return figure
 
@@ -136,25 +135,25 @@ def group_map(
     chosen: tuple[int, int] | None = None,
 ) -> go.Figure:
     """Show how much the items of each class look at those of each other; cells can be clicked."""
-    n, places = len(names), np.arange(len(names))
+    n, positions = len(names), np.arange(len(names))
     texts = np.empty((n, n), dtype=object)
-    words = [plain(name, 60) for name in names]
+    full_names = [plain(name, 60) for name in names]
     for row in range(n):
         for column in range(n):
             weight = weights[row, column]
-            told = "no such links" if np.isnan(weight) else f"{times(weight)} an even share"
-            texts[row, column] = f"{words[row]} looks at {words[column]}<br>{told}"
+            fact = "no such links" if np.isnan(weight) else f"{times(weight)} an even share"
+            texts[row, column] = f"{full_names[row]} looks at {full_names[column]}<br>{fact}"
     figure = go.Figure(_heat(shade, theme, gap=2))
     figure.add_traces(_written(shade, weights, theme))
-    figure.add_trace(_cells(texts, places, places))
+    figure.add_trace(_cells(texts, positions, positions))
     if chosen is not None:
         _box(figure, chosen[1] - 0.5, chosen[0] - 0.5, chosen[1] + 0.5, chosen[0] + 0.5, theme)
     rows = [f"{plain(name, 18)} ({size:,})" for name, size in zip(names, sizes, strict=True)]
     columns = [plain(name, 18) for name in names]
-    figure.update_xaxes(tickvals=places, ticktext=columns, title="… at items that are")
-    figure.update_yaxes(tickvals=places, ticktext=rows, title="items that are … look")
+    figure.update_xaxes(tickvals=positions, ticktext=columns, title="… at items that are")
+    figure.update_yaxes(tickvals=positions, ticktext=rows, title="items that are … look")
     figure.update_xaxes(range=[-0.5, n - 0.5], showgrid=False)
-    wide = sum(len(name) for name in columns) > _SIGNS_ACROSS
+    wide = sum(len(name) for name in columns) > _LETTERS_ACROSS
     figure.update_xaxes(tickangle=-45 if wide else 0)
     figure.update_yaxes(range=[n - 0.5, -0.5], showgrid=False)
     figure.update_layout(clickmode="event+select", showlegend=False)
@@ -188,7 +187,7 @@ def _heat(shade: Shade, theme: Theme, *, gap: int) -> go.Heatmap:
             "thickness": 8,
             "outlinewidth": 0,
             "tickvals": shade.ticks,
-            "ticktext": shade.words,
+            "ticktext": shade.tick_texts,
             "title": {"text": shade.title, "font": {"size": 12}, "side": "top"},
             "y": 1,
             "yanchor": "bottom",
@@ -222,9 +221,9 @@ def _cells(
 
 def _add_verdicts(figure: go.Figure, verdicts: Sequence[str], theme: Theme) -> None:
     """Mark each row's verdict in a strip beside the cells, by sign and colour."""
-    words, n = np.array(verdicts, dtype=object), len(verdicts)
-    for verdict in [*VERDICTS, *sorted(set(verdicts) - set(VERDICTS))]:
-        rows = np.flatnonzero(words == verdict)
+    names, n = np.array(verdicts, dtype=object), len(verdicts)
+    for verdict in [*BEST_FIRST, *sorted(set(verdicts) - set(BEST_FIRST))]:
+        rows = np.flatnonzero(names == verdict)
         if not len(rows):
             continue
         style, colour = verdict_style(verdict), verdict_colour(verdict, theme)
@@ -257,12 +256,12 @@ def _frame(
     row, column = (np.flatnonzero(codes == code) for code in (worker, other))
     if worker is None or not len(row):
         return
-    at = int(row[0])
-    thin = 1.5 if len(codes) <= MOST_NAMES else 1
-    _box(figure, -0.5, at - 0.5, len(codes) - 0.5, at + 0.5, theme, width=thin)
+    y = int(row[0])
+    width = 1.5 if len(codes) <= MAX_NAMES else 1
+    _box(figure, -0.5, y - 0.5, len(codes) - 0.5, y + 0.5, theme, width=width)
     if other is not None and len(column):
-        to = int(column[0])
-        _box(figure, to - 0.5, at - 0.5, to + 0.5, at + 0.5, theme)
+        x = int(column[0])
+        _box(figure, x - 0.5, y - 0.5, x + 0.5, y + 0.5, theme)
 
 
 def _box(  # noqa: PLR0917  (two corners)
@@ -275,10 +274,10 @@ def _box(  # noqa: PLR0917  (two corners)
 def _written(shade: Shade, weights: Floats, theme: Theme) -> list[go.Scatter]:
     """Write the weights into the cells, in the ink that can be read on their blue."""
     span = (shade.z - shade.low) / (shade.high - shade.low)
-    known = np.isfinite(weights)
+    is_link = np.isfinite(weights)
     traces = []
     for mask, colour in ((span <= _STRONG, ink(theme)), (span > _STRONG, paper(theme))):
-        row, column = np.nonzero(mask & known)
+        row, column = np.nonzero(mask & is_link)
         same = {"textfont": {"color": colour}}
         traces.append(
             go.Scatter(

@@ -20,34 +20,34 @@ from dashboard.charts.palette import (
     plain,
     quiet,
 )
-from dashboard.charts.space import MOST_CLASSES, verdict_groups
+from dashboard.charts.space import MAX_CLASSES, verdict_groups
 from dashboard.charts.spectral import point_sizes
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from crowdcore.audit.completion import Cells
+    from crowdcore.audit.completion import MatrixPiece
 
-MOST_NAMES = 40
+MAX_NAMES = 40
 """Rows up to which a matrix carries names; of more they are read by hovering."""
 
-MOST_BARS = 15
+MAX_BARS = 15
 """Classes that a bar chart holds apart; the commonest ones."""
 
 _GAPS = 120  # columns up to which cells are held apart by a line
 _SVG_POINTS = 1_500
-_SIGN = 0.009  # share of the width that a sign of a class's name takes
+_LETTER_WIDTH = 0.009  # share of the width that a letter of a class's name takes
 
 
 def coloured(sizes: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
     """Return the classes [K] with a colour of their own: all, or the commonest of too many."""
-    if len(sizes) <= MOST_CLASSES + 1:
+    if len(sizes) <= MAX_CLASSES + 1:
         return np.arange(len(sizes))
-    return np.sort(np.argsort(-sizes, kind="stable")[:MOST_CLASSES])
+    return np.sort(np.argsort(-sizes, kind="stable")[:MAX_CLASSES])
 
 
 def label_matrix(
-    cells: Cells,
+    cells: MatrixPiece,
     texts: NDArray[np.object_],
     workers: Sequence[str],
     truth: NDArray[np.integer[Any]],
@@ -61,11 +61,11 @@ def label_matrix(
     `shown` names the classes with a colour of their own; the rest stand back in grey. `truth` is
     that of the columns, which come in its order.
     """
-    place = np.full(len(classes), len(shown))
-    place[shown] = np.arange(len(shown))
-    z = np.where(cells.label >= 0, 2.0 * place[cells.label] + cells.observed, np.nan)
+    index = np.full(len(classes), len(shown))
+    index[shown] = np.arange(len(shown))
+    z = np.where(cells.label >= 0, 2.0 * index[cells.label] + cells.observed, np.nan)
     colours = [*class_colours(len(shown), theme), quiet(theme)]
-    steps = [colour for one in colours for colour in (lighter(one, theme), one)]
+    steps = [shade for colour in colours for shade in (lighter(colour, theme), colour)]
     scale = [
         [edge / len(steps), colour]
         for index, colour in enumerate(steps)
@@ -82,7 +82,7 @@ def label_matrix(
 
 
 def sureness_matrix(
-    cells: Cells,
+    cells: MatrixPiece,
     texts: NDArray[np.object_],
     workers: Sequence[str],
     truth: NDArray[np.integer[Any]],
@@ -118,7 +118,7 @@ def class_bars(
     theme: Theme,
 ) -> go.Figure:
     """Compare the classes' shares [K] among labels that were given and those filled in."""
-    order = np.argsort(-(observed + filled), kind="stable")[:MOST_BARS]
+    order = np.argsort(-(observed + filled), kind="stable")[:MAX_BARS]
     order = np.sort(order)[::-1]  # the first class on top
     blue = class_colours(1, theme)[0]
     figure = go.Figure()
@@ -132,8 +132,8 @@ def class_bars(
             marker={"color": blue, "pattern": {"shape": pattern}, "line": {"width": 0}},
             hovertemplate=f"{name}: %{{x:.1%}} (%{{customdata:,}} labels)<extra></extra>",
         )
-    words = [plain(classes[code], 18) for code in order]
-    figure.update_yaxes(tickvals=np.arange(len(order)), ticktext=words, showgrid=False)
+    names = [plain(classes[code], 18) for code in order]
+    figure.update_yaxes(tickvals=np.arange(len(order)), ticktext=names, showgrid=False)
     figure.update_xaxes(tickformat=".0%", title="share of such labels", rangemode="tozero")
     figure.update_layout(bargap=0.3, bargroupgap=0.06, legend_traceorder="reversed")
     return finish(figure, theme=theme, height=min(520, 130 + 40 * max(3, len(order))))
@@ -171,7 +171,7 @@ def quality_scatter(
     names = frame["worker"].to_numpy(object)
     x, y = (frame[name].to_numpy(np.float64) for name in ("own", "completed"))
     sizes = point_sizes(frame["n_labels"].to_numpy())
-    words = np.array(texts, dtype=object)
+    hover_texts = np.array(texts, dtype=object)
     draw = go.Scattergl if len(frame) > _SVG_POINTS else go.Scatter
     figure = go.Figure()
     low = max(0.0, float(np.floor(10 * min(x.min(initial=1), y.min(initial=1)) - 0.5)) / 10)
@@ -179,22 +179,22 @@ def quality_scatter(
     line = {"color": quiet(theme), "width": 1.5, "dash": "dot"}
     figure.add_scatter(x=ends, y=ends, mode="lines", line=line, name="no change", hoverinfo="skip")
     for group in verdict_groups(frame["verdict"].to_numpy(object), theme):
-        at = group.rows
+        rows = group.rows
         is_open = "open" in group.symbol
         same = {"marker": {"opacity": 0.85}}
         figure.add_trace(
             draw(
-                x=x[at],
-                y=y[at],
+                x=x[rows],
+                y=y[rows],
                 mode="markers",
-                name=f"{plain(group.name)} ({len(at):,})",
-                customdata=names[at].reshape(-1, 1),
-                text=words[at],
+                name=f"{plain(group.name)} ({len(rows):,})",
+                customdata=names[rows].reshape(-1, 1),
+                text=hover_texts[rows],
                 hovertemplate="%{text}<extra></extra>",
                 marker={
                     "symbol": group.symbol,
                     "color": group.colour,
-                    "size": sizes[at],
+                    "size": sizes[rows],
                     "opacity": 0.85,
                     "line": {"width": 1.5 if is_open else 0, "color": group.colour},
                 },
@@ -221,9 +221,9 @@ def quality_scatter(
     return finish(figure, theme=theme, height=520)
 
 
-def _heat(z: NDArray[np.floating[Any]], texts: NDArray[np.object_], **how: Any) -> go.Heatmap:
+def _heat(z: NDArray[np.floating[Any]], texts: NDArray[np.object_], **options: Any) -> go.Heatmap:
     height, width = z.shape
-    gap = 1 if height <= MOST_NAMES and width <= _GAPS else 0
+    gap = 1 if height <= MAX_NAMES and width <= _GAPS else 0
     return go.Heatmap(
         z=z.astype(np.float32),
         x=np.arange(width),
@@ -233,7 +233,7 @@ def _heat(z: NDArray[np.floating[Any]], texts: NDArray[np.object_], **how: Any) 
         hoverongaps=False,
         xgap=gap,
         ygap=gap,
-        **how,
+        **options,
     )
 
 
@@ -258,19 +258,19 @@ def _matrix_frame(
         line = {"color": ink(theme), "width": 1}
         figure.add_shape(x0=edge, x1=edge, y0=-0.5, y1=height - 0.5, line=line)
     codes = truth[np.ceil(starts).astype(int)]
-    words = [plain(classes[code], 16) if code >= 0 else "undecided" for code in codes]
-    room = (ends - starts) / width / _SIGN
-    words = [word if len(word) < signs else "" for word, signs in zip(words, room, strict=True)]
+    names = [plain(classes[code], 16) if code >= 0 else "undecided" for code in codes]
+    room = (ends - starts) / width / _LETTER_WIDTH
+    names = [name if len(name) < letters else "" for name, letters in zip(names, room, strict=True)]
     figure.update_xaxes(
         tickvals=(starts + ends) / 2,
-        ticktext=words,
+        ticktext=names,
         title="items, by their truth; the surest first",
     )
-    rows = [plain(name, 16) for name in workers] if height <= MOST_NAMES else []
+    rows = [plain(name, 16) for name in workers] if height <= MAX_NAMES else []
     figure.update_yaxes(tickvals=np.arange(len(rows)), ticktext=rows, title="workers")
     figure.update_xaxes(range=[-0.5, width - 0.5], showgrid=False, tickangle=0)
     figure.update_yaxes(range=[height - 0.5, -0.5], showgrid=False)
-    pixels = 18 if height <= MOST_NAMES else 6
+    pixels = 18 if height <= MAX_NAMES else 6
     finish(figure, theme=theme, height=int(np.clip(pixels * height + 130, 260, 700)))
     figure.update_layout(
         showlegend=True,

@@ -8,8 +8,9 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from crowdcore.wording import percent
 from dashboard.charts.palette import (
-    MOST_POINTS,
+    MAX_POINTS,
     Theme,
     blues,
     class_colours,
@@ -18,35 +19,34 @@ from dashboard.charts.palette import (
     plain,
     quiet,
 )
-from dashboard.text import percent
 
 if TYPE_CHECKING:
     from crowdcore.audit.expertise import Expertise
 
-MOST_ROWS = 30
+MAX_ROWS = 30
 """Workers whose names fit beside a heat map."""
 
-MOST_CLASSES = 30
+MAX_CLASSES = 30
 """Classes that a heat map beside a table can hold apart."""
 
-MOST_NAMES = 12
+MAX_NAMES = 12
 """Workers whose names can be written beside their points."""
 
 FLOORS = (0.5, 0.25, 0.0)
 """Where an axis may begin; the highest below all points, so that good workers lie apart."""
 
 _SMALLEST, _LARGEST = 7.0, 18.0
-_SHORT = 2  # signs of a class that fit under its column
+_SHORT_NAME_LETTERS = 2  # of a class that fit under its column
 
 
 def expertise_plane(
-    found: Expertise, rows: NDArray[np.intp], *, theme: Theme, selected: str | None = None
+    expertise: Expertise, rows: NDArray[np.intp], *, theme: Theme, selected: str | None = None
 ) -> go.Figure:
     """Place some workers by specificity and sensitivity, with what gold says of them.
 
     Of two classes the second is the positive one. A point's customdata is the worker's name.
     """
-    rows = rows[:MOST_POINTS]
+    rows = rows[:MAX_POINTS]
     blue, orange = class_colours(6, theme)[0], class_colours(6, theme)[5]
     figure = go.Figure(
         go.Scatter(
@@ -58,46 +58,52 @@ def expertise_plane(
             showlegend=False,
         )
     )
-    judged = rows[~np.isnan(found.gold[rows]).any(1)]
+    judged = rows[~np.isnan(expertise.gold[rows]).any(1)]
     if len(judged):
-        figure.add_trace(_bridges(found, judged, theme))
-    names = np.array(found.workers, dtype=object)
+        figure.add_trace(_bridges(expertise, judged, theme))
+    names = np.array(expertise.workers, dtype=object)
     open_diamond = {"symbol": "diamond-open", "size": 10, "color": orange, "line": {"width": 2}}
-    sizes = _sizes(found.n_labels[rows])
+    sizes = _sizes(expertise.n_labels[rows])
     filled = {"size": sizes, "color": blue, "opacity": 0.75, "line": {"width": 0}}
-    written = len(rows) <= MOST_NAMES
+    show_names = len(rows) <= MAX_NAMES
     series = [
-        ("estimated", found.right, rows, filled),
-        ("on gold", found.gold, judged, open_diamond),
+        ("estimated", expertise.right, rows, filled),
+        ("on gold", expertise.gold, judged, open_diamond),
     ]
-    for name, shares, part, marker in series:
-        if not len(part):
+    for name, shares, shown, marker in series:
+        if not len(shown):
             continue
-        own = written and name == "estimated"
+        named = show_names and name == "estimated"
         figure.add_scatter(
-            x=shares[part, 0],
-            y=shares[part, 1],
-            mode="markers+text" if own else "markers",
+            x=shares[shown, 0],
+            y=shares[shown, 1],
+            mode="markers+text" if named else "markers",
             name=name,
-            text=[plain(names[row], 10) for row in part] if own else None,
+            text=[plain(names[row], 10) for row in shown] if named else None,
             textposition="middle right",
             textfont={"size": 10, "color": ink(theme)},
-            customdata=names[part].reshape(-1, 1),
-            hovertext=[_facts(found, row) for row in part],
+            customdata=names[shown].reshape(-1, 1),
+            hovertext=[_facts(expertise, row) for row in shown],
             hovertemplate="%{hovertext}<extra></extra>",
             marker=marker,
             selected={"marker": {"opacity": 0.75}},
             unselected={"marker": {"opacity": 0.75}},
         )
-    chosen = [row for row in rows if found.workers[row] == selected]
+    chosen = [row for row in rows if expertise.workers[row] == selected]
     if chosen:
         ring = {"symbol": "circle-open", "size": 28, "color": ink(theme), "line": {"width": 2.5}}
-        place = {"x": found.right[chosen, 0], "y": found.right[chosen, 1]}
-        figure.add_scatter(**place, mode="markers", marker=ring, hoverinfo="skip", showlegend=False)
+        figure.add_scatter(
+            x=expertise.right[chosen, 0],
+            y=expertise.right[chosen, 1],
+            mode="markers",
+            marker=ring,
+            hoverinfo="skip",
+            showlegend=False,
+        )
     figure.update_layout(clickmode="event+select", showlegend=True)
-    negative, positive = (plain(name, 20) for name in found.classes)
-    lowest = np.nanmin(np.concatenate([found.right[rows], found.gold[judged]]))
-    floor = next((one for one in FLOORS if one <= lowest), 0.0)
+    negative, positive = (plain(name, 20) for name in expertise.classes)
+    lowest = np.nanmin(np.concatenate([expertise.right[rows], expertise.gold[judged]]))
+    floor = next((low for low in FLOORS if low <= lowest), 0.0)
     room = 0.04 * (1 - floor)
     axis = {
         "range": [floor - room, 1 + 1.5 * room],
@@ -110,14 +116,14 @@ def expertise_plane(
 
 
 def expertise_map(
-    found: Expertise, rows: NDArray[np.intp], *, theme: Theme, selected: str | None = None
+    expertise: Expertise, rows: NDArray[np.intp], *, theme: Theme, selected: str | None = None
 ) -> go.Figure:
     """Show how often some workers are right about each class; a dot in a cell is what gold says.
 
     Heat maps give no clicks, so unseen squares lie on top; their customdata is the worker's name.
     """
-    rows, columns = rows[:MOST_ROWS], shown_classes(found)
-    right, gold = found.right[np.ix_(rows, columns)], found.gold[np.ix_(rows, columns)]
+    rows, columns = rows[:MAX_ROWS], shown_classes(expertise)
+    right, gold = expertise.right[np.ix_(rows, columns)], expertise.gold[np.ix_(rows, columns)]
     figure = go.Figure(
         go.Heatmap(
             z=right,
@@ -130,62 +136,59 @@ def expertise_map(
             colorbar={"thickness": 10, "tickformat": ".0%", "outlinewidth": 0, "nticks": 5},
         )
     )
-    place, column = (axis.ravel() for axis in np.indices(right.shape))
-    told = ~np.isnan(gold[place, column])
-    if told.any():
-        figure.add_trace(_gold_dots(place[told], column[told], gold, theme))
+    row, column = (axis.ravel() for axis in np.indices(right.shape))
+    has_gold = ~np.isnan(gold[row, column])
+    if has_gold.any():
+        figure.add_trace(_gold_dots(row[has_gold], column[has_gold], gold, theme))
     figure.add_scatter(
         x=column,
-        y=place,
+        y=row,
         mode="markers",
-        customdata=np.array([found.workers[rows[one]] for one in place], object).reshape(-1, 1),
-        text=[
-            _facts(found, rows[one], columns[other])
-            for one, other in zip(place, column, strict=True)
-        ],
+        customdata=np.array([expertise.workers[rows[y]] for y in row], object).reshape(-1, 1),
+        text=[_facts(expertise, rows[y], columns[x]) for y, x in zip(row, column, strict=True)],
         hovertemplate="%{text}<extra></extra>",
         marker={"symbol": "square", "size": 14, "opacity": 0},
         selected={"marker": {"opacity": 0}},
         unselected={"marker": {"opacity": 0}},
     )
-    for row in np.flatnonzero([found.workers[one] == selected for one in rows]):
+    for y in np.flatnonzero([expertise.workers[code] == selected for code in rows]):
         edge = {"color": ink(theme), "width": 3}
-        figure.add_shape(x0=-0.5, x1=len(columns) - 0.5, y0=row - 0.5, y1=row + 0.5, line=edge)
+        figure.add_shape(x0=-0.5, x1=len(columns) - 0.5, y0=y - 0.5, y1=y + 0.5, line=edge)
     figure.update_layout(clickmode="event+select", showlegend=False)
     figure.update_xaxes(
         tickvals=np.arange(len(columns)),
-        ticktext=[plain(found.classes[code], 14) for code in columns],
+        ticktext=[plain(expertise.classes[code], 14) for code in columns],
         range=[-0.5, len(columns) - 0.5],
-        tickangle=-45 if max(len(name) for name in found.classes) > _SHORT else 0,
+        tickangle=-45 if max(len(name) for name in expertise.classes) > _SHORT_NAME_LETTERS else 0,
         showgrid=False,
         title="truth",
     )
     figure.update_yaxes(
         tickvals=np.arange(len(rows)),
-        ticktext=[plain(found.workers[row], 12) for row in rows],
+        ticktext=[plain(expertise.workers[row], 12) for row in rows],
         range=[len(rows) - 0.5, -0.5],
         showgrid=False,
     )
     return finish(figure, theme=theme, height=120 + 20 * max(6, len(rows)))
 
 
-def shown_classes(found: Expertise) -> NDArray[np.intp]:
+def shown_classes(expertise: Expertise) -> NDArray[np.intp]:
     """Return the classes that a heat map shows: all of a few, else those that differ most."""
-    spread = found.right.std(0)
-    return np.sort(np.argsort(-spread, kind="stable")[:MOST_CLASSES])
+    spread = expertise.right.std(0)
+    return np.sort(np.argsort(-spread, kind="stable")[:MAX_CLASSES])
 
 
 def _gold_dots(
-    place: NDArray[np.intp], column: NDArray[np.intp], gold: NDArray[Any], theme: Theme
+    row: NDArray[np.intp], column: NDArray[np.intp], gold: NDArray[Any], theme: Theme
 ) -> go.Scatter:
     return go.Scatter(
         x=column,
-        y=place,
+        y=row,
         mode="markers",
         hoverinfo="skip",
         marker={
             "size": 11,
-            "color": gold[place, column],
+            "color": gold[row, column],
             "cmin": 0,
             "cmax": 1,
             "colorscale": blues(theme),
@@ -196,10 +199,10 @@ def _gold_dots(
     )
 
 
-def _bridges(found: Expertise, rows: NDArray[np.intp], theme: Theme) -> go.Scatter:
+def _bridges(expertise: Expertise, rows: NDArray[np.intp], theme: Theme) -> go.Scatter:
     """Thin lines from what was estimated to what gold says, one trace with gaps."""
     gap = np.full((len(rows), 2), np.nan)
-    path = np.stack([found.right[rows], found.gold[rows], gap], axis=1).reshape(-1, 2)
+    path = np.stack([expertise.right[rows], expertise.gold[rows], gap], axis=1).reshape(-1, 2)
     return go.Scatter(
         x=path[:, 0],
         y=path[:, 1],
@@ -217,12 +220,13 @@ def _sizes(n_labels: NDArray[np.integer[Any]]) -> NDArray[np.floating[Any]]:
     return sizes
 
 
-def _facts(found: Expertise, row: int, *codes: int) -> str:
+def _facts(expertise: Expertise, row: int, *codes: int) -> str:
     """Write what is known of a worker, of all classes or of some."""
-    lines = [f"<b>{plain(found.workers[row], 40)}</b>, {found.n_labels[row]:,} labels"]
-    for code in codes or range(len(found.classes)):
-        words = f"right about {plain(found.classes[code], 40)}: {percent(found.right[row, code])}"
-        if not np.isnan(found.gold[row, code]):
-            words += f", on gold {percent(found.gold[row, code])}"
-        lines.append(words)
+    lines = [f"<b>{plain(expertise.workers[row], 40)}</b>, {expertise.n_labels[row]:,} labels"]
+    for code in codes or range(len(expertise.classes)):
+        name, share = plain(expertise.classes[code], 40), percent(expertise.right[row, code])
+        line = f"right about {name}: {share}"
+        if not np.isnan(expertise.gold[row, code]):
+            line += f", on gold {percent(expertise.gold[row, code])}"
+        lines.append(line)
     return "<br>".join(lines)

@@ -13,25 +13,25 @@ from dashboard.charts.palette import Theme, class_colours, finish, plain
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_CURVES = 4
+MAX_CURVES = 4
 FEW_STEPS = 10
 
 
 def history_curve(history: pd.DataFrame, *, theme: Theme) -> go.Figure:
-    """Draw each logged number over the steps, one strip a number, for their scales differ."""
-    numbers = [name for name in history.columns if name not in {"stage", "step"}][:MOST_CURVES]
+    """Draw each logged number over the steps, one strip per number, for their scales differ."""
+    numbers = [name for name in history.columns if name not in {"stage", "step"}][:MAX_CURVES]
     rows = max(1, len(numbers))
     figure = make_subplots(rows=rows, cols=1, shared_xaxes=True, vertical_spacing=0.12 / rows)
     step = np.arange(1, len(history) + 1)  # stages follow each other, so their steps add up
     for row, name in enumerate(numbers, start=1):
         values = history[name].to_numpy(float)
-        known = np.isfinite(values)
+        is_finite = np.isfinite(values)
         figure.add_scatter(
-            x=step[known],
-            y=values[known],
-            mode="lines+markers" if known.sum() <= 60 else "lines",  # noqa: PLR2004  (dots merge)
+            x=step[is_finite],
+            y=values[is_finite],
+            mode="lines+markers" if is_finite.sum() <= 60 else "lines",  # noqa: PLR2004  (dots merge)
             name=plain(name),
-            line={"color": class_colours(MOST_CURVES, theme)[row - 1], "width": 2},
+            line={"color": class_colours(MAX_CURVES, theme)[row - 1], "width": 2},
             marker={"size": 5},
             hovertemplate=f"step %{{x:,}}<br>{plain(name)} %{{y:.6g}}<extra></extra>",
             showlegend=False,

@@ -8,9 +8,11 @@ from typing import Any, Literal
 
 import plotly.graph_objects as go
 
+from crowdcore.audit.verdicts import UNDECIDED
+
 Theme = Literal["light", "dark"]
 
-MOST_POINTS = 20_000
+MAX_POINTS = 20_000
 """More points than this make a browser wait; a chart then shows a sample and says so."""
 
 # Okabe and Ito's colours, lifted a little on a dark page, and three greys; as in the theme.
@@ -63,28 +65,46 @@ class VerdictStyle:
     colour: int | None  # among the classes' colours; None is the colour of writing
 
 
-_VERDICTS = {
+VERDICT_STYLES = {
     "good": VerdictStyle(sign="✓", symbol="circle", colour=0),
     "weak": VerdictStyle(sign="▽", symbol="triangle-down", colour=1),
     "biased": VerdictStyle(sign="◧", symbol="square", colour=3),
     "random": VerdictStyle(sign="✕", symbol="x", colour=5),
     "one answer": VerdictStyle(sign="①", symbol="cross", colour=2),
+    "marks nothing": VerdictStyle(sign="○", symbol="hexagon", colour=2),
+    "over-marks": VerdictStyle(sign="▲", symbol="triangle-up", colour=5),
+    "misses much": VerdictStyle(sign="⊖", symbol="diamond-tall", colour=1),
+    "wrong types": VerdictStyle(sign="◧", symbol="square", colour=3),
+    "sloppy edges": VerdictStyle(sign="↔", symbol="bowtie", colour=4),
     "inverted": VerdictStyle(sign="⇅", symbol="diamond", colour=None),
-    "not enough data": VerdictStyle(sign="?", symbol="circle-open", colour=8),
+    "pattern": VerdictStyle(sign="↻", symbol="star", colour=5),
+    "drifting": VerdictStyle(sign="↘", symbol="triangle-right", colour=4),
+    "too fast in part": VerdictStyle(sign="»", symbol="triangle-left", colour=4),
+    "alike": VerdictStyle(sign="≈", symbol="hexagon", colour=3),
+    "noisy": VerdictStyle(sign="≋", symbol="triangle-down", colour=1),
+    "narrow": VerdictStyle(sign="⇥", symbol="triangle-right", colour=4),
+    "wide": VerdictStyle(sign="↔", symbol="triangle-left", colour=4),
+    "lenient": VerdictStyle(sign="▲", symbol="triangle-up", colour=3),
+    "strict": VerdictStyle(sign="▼", symbol="square", colour=3),
+    "ticks too much": VerdictStyle(sign="⊞", symbol="triangle-up", colour=3),
+    "ticks too little": VerdictStyle(sign="⊟", symbol="triangle-left", colour=1),
+    "side bias": VerdictStyle(sign="⇄", symbol="square", colour=3),
+    "reversed": VerdictStyle(sign="⇅", symbol="diamond", colour=None),
+    "intransitive": VerdictStyle(sign="↻", symbol="star", colour=4),
+    "undecided": VerdictStyle(sign="?", symbol="circle-open", colour=8),
 }
-VERDICTS = tuple(_VERDICTS)
-"""The verdicts, best first; "not enough data" is none and comes last."""
+"""The look of each verdict of every kind of labels."""
 
 
 def verdict_style(verdict: str) -> VerdictStyle:
     """Return the look of a verdict; a word not known here is drawn as unknown."""
-    return _VERDICTS.get(verdict, _VERDICTS["not enough data"])
+    return VERDICT_STYLES.get(verdict, VERDICT_STYLES[UNDECIDED.name])
 
 
 def verdict_colour(verdict: str, theme: Theme) -> str:
     """Return the colour of a verdict's marker."""
-    place = verdict_style(verdict).colour
-    return _INK[theme] if place is None else _CLASSES[theme][place]
+    index = verdict_style(verdict).colour
+    return _INK[theme] if index is None else _CLASSES[theme][index]
 
 
 def verdict_words(verdict: str) -> str:
@@ -98,12 +118,12 @@ def class_colours(n_classes: int, theme: Theme) -> list[str]:
     return [colours[index % len(colours)] for index in range(n_classes)]
 
 
-def lighter(colour: str, theme: Theme, part: float = 0.62) -> str:
+def lighter(colour: str, theme: Theme, share: float = 0.62) -> str:
     """Mix a colour with the page's own: what stands for something less than the colour itself."""
-    one, other = (
-        [int(text[place : place + 2], 16) for place in (1, 3, 5)] for text in (colour, paper(theme))
+    own, page = (
+        [int(code[start : start + 2], 16) for start in (1, 3, 5)] for code in (colour, paper(theme))
     )
-    mixed = [round((1 - part) * a + part * b) for a, b in zip(one, other, strict=True)]
+    mixed = [round((1 - share) * a + share * b) for a, b in zip(own, page, strict=True)]
     return "#" + "".join(f"{value:02X}" for value in mixed)
 
 

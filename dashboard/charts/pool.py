@@ -21,19 +21,19 @@ def agreement_map(
     *,
     theme: Theme,
 ) -> go.Figure:
-    """Show on what part of the items a member (row) says what the pool or a member (column) does.
+    """Show the share of items on which a member (row) agrees with the pool or a member (column).
 
     `agreement` [members, 1 + members] has the pool first.
     """
     rows = [f"{plain(name)} × {weight:g}" for name, weight in zip(names, weights, strict=True)]
-    least = float(agreement.min())
+    lowest = float(agreement.min())
     figure = go.Figure(
         go.Heatmap(
             z=agreement,
             x=["pool", *(plain(name) for name in names)],
             y=rows,
-            zmin=least,
-            zmax=2 - least,  # only the half of the scale on which ink can be read
+            zmin=lowest,
+            zmax=2 - lowest,  # only the half of the scale on which ink can be read
             colorscale=blues(theme),
             showscale=False,
             xgap=1,

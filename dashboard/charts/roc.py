@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
     from crowdcore.audit.roc import RocCurve, RocCurves
 
-MOST_CURVES = 10
+MAX_CURVES = 10
 """Classes that get a curve of their own, those told apart worst; more cannot be held apart."""
 
 _DASHES = ("solid", "dash", "dot", "dashdot")  # so that colour is never alone
 
 
 def roc_chart(
-    truths: RocCurves, alone: RocCurves | None, classes: Sequence[str], *, theme: Theme
+    truths: RocCurves, classifier: RocCurves | None, classes: Sequence[str], *, theme: Theme
 ) -> go.Figure:
     """Draw a result's curves, and beside them what its classifier can do without the labels.
 
@@ -45,10 +45,10 @@ def roc_chart(
             figure.add_trace(_line(curve, plain(curve.name, 40), line, named=False))
     main = truths.average or truths.curves[0]
     figure.add_trace(_line(main, _title("truths", truths), {"width": 3, "color": ink(theme)}))
-    if alone is not None:
+    if classifier is not None:
         line = {"width": 2, "color": class_colours(6, theme)[5], "dash": "dash"}
-        own = alone.average or alone.curves[0]
-        figure.add_trace(_line(own, _title("classifier alone", alone), line))
+        curve = classifier.average or classifier.curves[0]
+        figure.add_trace(_line(curve, _title("classifier alone", classifier), line))
     figure.update_layout(showlegend=True)
     figure.update_xaxes(
         range=[-0.01, 1.01], dtick=0.25, tickformat=".0%", title="others taken for it"
@@ -59,20 +59,20 @@ def roc_chart(
 
 def shown_curves(curves: RocCurves) -> list[RocCurve]:
     """Return the classes' curves that are drawn: all of a few, else those told apart worst."""
-    worst = sorted(curves.curves, key=lambda curve: curve.auc)[:MOST_CURVES]
+    worst = sorted(curves.curves, key=lambda curve: curve.auc)[:MAX_CURVES]
     return [curve for curve in curves.curves if curve in worst]
 
 
-def _title(words: str, curves: RocCurves) -> str:
+def _title(name: str, curves: RocCurves) -> str:
     average = "" if curves.average is None else ", average"
-    return f"{words}{average} ({curves.macro_auc:.3f})"
+    return f"{name}{average} ({curves.macro_auc:.3f})"
 
 
 def _line(curve: RocCurve, name: str, line: dict[str, object], *, named: bool = True) -> go.Scatter:
     facts = f"{name}<br>AUC {curve.auc:.3f}, {curve.n:,} items<br>"
     return go.Scatter(
-        x=curve.false,
-        y=curve.true,
+        x=curve.false_positive_rate,
+        y=curve.true_positive_rate,
         mode="lines",
         name=name,
         line=line,

@@ -10,8 +10,8 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from crowdcore.audit.verdicts import BEST_FIRST
 from dashboard.charts.palette import (
-    VERDICTS,
     Theme,
     blues,
     class_colours,
@@ -23,11 +23,11 @@ from dashboard.charts.palette import (
     verdict_style,
 )
 
-MOST_CLASSES = 9
+MAX_CLASSES = 9
 """Classes with a colour of their own; the rest stand back in grey."""
 
 _SVG_POINTS = 1_500
-_FEW, _FEWER = 300, 60
+_VERY_FEW_POINTS, _FEW_POINTS = 60, 300
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "pentagon", "star")
 
 
@@ -43,7 +43,7 @@ class Group:
 
 def verdict_groups(verdicts: NDArray[Any], theme: Theme) -> list[Group]:
     """Group workers by verdict, the best first."""
-    known = [*VERDICTS, *sorted(set(verdicts.tolist()) - set(VERDICTS))]
+    order = [*BEST_FIRST, *sorted(set(verdicts.tolist()) - set(BEST_FIRST))]
     return [
         Group(
             name=verdict,
@@ -51,7 +51,7 @@ def verdict_groups(verdicts: NDArray[Any], theme: Theme) -> list[Group]:
             colour=verdict_colour(verdict, theme),
             symbol=verdict_style(verdict).symbol,
         )
-        for verdict in known
+        for verdict in order
         if (verdicts == verdict).any()
     ]
 
@@ -59,7 +59,7 @@ def verdict_groups(verdicts: NDArray[Any], theme: Theme) -> list[Group]:
 def class_groups(codes: NDArray[Any], classes: Sequence[str], theme: Theme) -> list[Group]:
     """Group items by class, in the classes' own colours; rare ones of many, and none, in grey."""
     sizes = np.bincount(codes[codes >= 0], minlength=len(classes))
-    shown = np.sort(np.argsort(-sizes, kind="stable")[:MOST_CLASSES])
+    shown = np.sort(np.argsort(-sizes, kind="stable")[:MAX_CLASSES])
     colours = class_colours(len(classes), theme)
     groups = [
         Group(
@@ -71,15 +71,15 @@ def class_groups(codes: NDArray[Any], classes: Sequence[str], theme: Theme) -> l
         for code in shown
         if sizes[code]
     ]
-    rest = np.flatnonzero(~np.isin(codes, shown))
-    if len(rest):
-        grey = Group(name="other", rows=rest, colour=quiet(theme), symbol="circle-open")
+    other_rows = np.flatnonzero(~np.isin(codes, shown))
+    if len(other_rows):
+        grey = Group(name="other", rows=other_rows, colour=quiet(theme), symbol="circle-open")
         groups.insert(0, grey)  # below the others
     return groups
 
 
 def space_scatter(
-    places: NDArray[np.floating[Any]],
+    positions: NDArray[np.floating[Any]],
     names: NDArray[np.object_],
     texts: NDArray[np.object_],
     groups: Sequence[Group],
@@ -92,28 +92,29 @@ def space_scatter(
 
     A point's customdata is its name. The axes have no meaning but nearness.
     """
-    draw = go.Scattergl if len(places) > _SVG_POINTS else go.Scatter
-    size = 11 if len(places) <= _FEWER else 9 if len(places) <= _FEW else 6
-    opacity = 0.9 if len(places) <= _FEW else 0.7
+    draw = go.Scattergl if len(positions) > _SVG_POINTS else go.Scatter
+    is_few = len(positions) <= _FEW_POINTS
+    size = 11 if len(positions) <= _VERY_FEW_POINTS else 9 if is_few else 6
+    opacity = 0.9 if is_few else 0.7
     figure = go.Figure()
     for group in groups:
-        at = group.rows
+        rows = group.rows
         marker: dict[str, Any] = {"symbol": group.symbol, "size": size, "opacity": opacity}
         if shares is None:
             marker |= {"color": group.colour}
         else:
-            marker |= {"color": shares[at], "coloraxis": "coloraxis"}
+            marker |= {"color": shares[rows], "coloraxis": "coloraxis"}
         edge = ink(theme) if shares is not None else group.colour
         thick = 1.5 if "open" in group.symbol else 0.5 if shares is not None else 0
         same = {"marker": {"opacity": opacity}}
         figure.add_trace(
             draw(
-                x=places[at, 0].astype(np.float32),
-                y=places[at, 1].astype(np.float32),
+                x=positions[rows, 0].astype(np.float32),
+                y=positions[rows, 1].astype(np.float32),
                 mode="markers",
-                name=f"{plain(group.name)} ({len(at):,})",
-                customdata=names[at].reshape(-1, 1),
-                text=texts[at],
+                name=f"{plain(group.name)} ({len(rows):,})",
+                customdata=names[rows].reshape(-1, 1),
+                text=texts[rows],
                 hovertemplate="%{text}<extra></extra>",
                 marker=marker | {"line": {"width": thick, "color": edge}},
                 selected=same,
@@ -124,8 +125,8 @@ def space_scatter(
     if len(chosen):
         ring = {"symbol": "circle-open", "size": 22, "color": ink(theme), "line": {"width": 2.5}}
         figure.add_scatter(
-            x=places[chosen, 0],
-            y=places[chosen, 1],
+            x=positions[chosen, 0],
+            y=positions[chosen, 1],
             mode="markers",
             marker=ring,
             hoverinfo="skip",
@@ -138,8 +139,8 @@ def space_scatter(
             coloraxis={"colorscale": blues(theme), "cmin": 0, "cmax": 1, "colorbar": bar}
         )
     axis = {"showticklabels": False, "ticks": "", "nticks": 10}
-    figure.update_xaxes(**axis, showgrid=True, range=_span(places[:, 0]))
-    figure.update_yaxes(**axis, showgrid=True, range=_span(places[:, 1]))
+    figure.update_xaxes(**axis, showgrid=True, range=_span(positions[:, 0]))
+    figure.update_yaxes(**axis, showgrid=True, range=_span(positions[:, 1]))
     return finish(figure, theme=theme, height=560)
 
 

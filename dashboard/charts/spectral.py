@@ -16,7 +16,7 @@ from dashboard.charts.space import Group, space_scatter
 if TYPE_CHECKING:
     from crowdcore.audit.spectral import Density
 
-MOST_EXPERTS = 16
+MAX_EXPERTS = 16
 """Experts that bars can hold apart: those with the most weight."""
 
 # Red to green as in the paper, but a red towards orange and a green towards blue, with a pale
@@ -25,7 +25,7 @@ _ACCURACY: dict[Theme, tuple[str, ...]] = {
     "light": ("#A3200C", "#DF7636", "#F0DCA4", "#5DBBA5", "#008374"),
     "dark": ("#D9401F", "#F0924A", "#F6E9BE", "#63C9BC", "#0E9C8E"),
 }
-_FEWER, _FEW = 60, 300
+_VERY_FEW_POINTS, _FEW_POINTS = 60, 300
 _FADED = 0.35
 
 
@@ -34,7 +34,7 @@ class Mark:
     """An oracle among the workers."""
 
     name: str
-    place: NDArray[np.floating[Any]]  # [2]
+    position: NDArray[np.floating[Any]]  # [2]
     symbol: str
     strong: bool  # the one that the page is about
 
@@ -46,7 +46,7 @@ def accuracy_scale(theme: Theme) -> list[list[Any]]:
 
 
 def spectral_scatter(
-    places: NDArray[np.floating[Any]],
+    positions: NDArray[np.floating[Any]],
     names: NDArray[np.object_],
     texts: NDArray[np.object_],
     *,
@@ -63,34 +63,36 @@ def spectral_scatter(
     `against` says what the accuracies rest on. A worker's customdata is the name; a click chooses
     one of them, and a drawn loop many.
     """
-    known = np.isfinite(shares)
+    is_known = np.isfinite(shares)
     groups = [
-        Group(name="workers", rows=np.flatnonzero(known), colour=ink(theme), symbol="circle"),
+        Group(name="workers", rows=np.flatnonzero(is_known), colour=ink(theme), symbol="circle"),
         Group(
             name="accuracy not known",
-            rows=np.flatnonzero(~known),
+            rows=np.flatnonzero(~is_known),
             colour=quiet(theme),
             symbol="circle-open",
         ),
     ]
     groups = [group for group in groups if len(group.rows)]
-    everything = np.vstack([places, *(mark.place for mark in marks)])
-    figure = space_scatter(everything, names, texts, groups, theme=theme, shares=shares)
+    all_positions = np.vstack([positions, *(mark.position for mark in marks)])
+    figure = space_scatter(all_positions, names, texts, groups, theme=theme, shares=shares)
     for trace, group in zip(figure.data, groups, strict=True):
-        at = group.rows
-        trace.marker.size = point_sizes(labels)[at]
-        opacity = np.where(chosen[at], 1.0, _FADED) if chosen.any() else trace.marker.opacity
+        rows = group.rows
+        trace.marker.size = point_sizes(labels)[rows]
+        opacity = np.where(chosen[rows], 1.0, _FADED) if chosen.any() else trace.marker.opacity
         trace.marker.opacity = opacity
-        edge = 0.6 if len(places) <= _FEW else 0.0  # would hide the colours of small points
-        trace.marker.line.width = np.where(chosen[at], 2.5, edge)
+        edge = (
+            0.6 if len(positions) <= _FEW_POINTS else 0.0
+        )  # would hide the colours of small points
+        trace.marker.line.width = np.where(chosen[rows], 2.5, edge)
         trace.marker.line.color = ink(theme)
         if "open" in group.symbol:
             trace.marker.update(color=group.colour, coloraxis=None)
             trace.marker.line.color = quiet(theme)
-            trace.marker.line.width = np.where(chosen[at], 3.5, 1.5)
+            trace.marker.line.width = np.where(chosen[rows], 3.5, 1.5)
         trace.selected.marker.opacity, trace.unselected.marker.opacity = 1, _FADED
     draw = type(figure.data[0])
-    for mark in sorted(marks, key=lambda one: one.strong):
+    for mark in sorted(marks, key=lambda mark: mark.strong):
         figure.add_trace(_star(mark, draw, theme))
     if density is not None:
         figure.add_trace(_contours(density, theme))
@@ -111,8 +113,9 @@ def spectral_scatter(
 
 def point_sizes(labels: NDArray[np.integer[Any]]) -> NDArray[np.floating[Any]]:
     """Return diameters whose areas go with the number of labels; smaller where points are many."""
-    few, fewer = len(labels) <= _FEW, len(labels) <= _FEWER
-    low, high = (8, 28) if fewer else (6, 20) if few else (5, 14)
+    low, high = 5, 14
+    if len(labels) <= _FEW_POINTS:
+        low, high = (8, 28) if len(labels) <= _VERY_FEW_POINTS else (6, 20)
     share = labels / max(1, labels.max(initial=0))
     sizes: NDArray[np.floating[Any]] = np.maximum(low, high * np.sqrt(share))
     return sizes
@@ -121,8 +124,8 @@ def point_sizes(labels: NDArray[np.integer[Any]]) -> NDArray[np.floating[Any]]:
 def _star(mark: Mark, draw: type[Any], theme: Theme) -> Any:
     edge = {"width": 1.5, "color": paper(theme)} if mark.strong else {"width": 1.2}
     return draw(
-        x=[float(mark.place[0])],
-        y=[float(mark.place[1])],
+        x=[float(mark.position[0])],
+        y=[float(mark.position[1])],
         mode="markers",
         name=mark.name,
         hovertemplate=f"<b>{mark.name}</b><extra></extra>",
@@ -155,39 +158,45 @@ def _contours(density: Density, theme: Theme) -> go.Contour:
     )
 
 
-def heaviest(own: NDArray[np.floating[Any]], oracle: NDArray[np.floating[Any]]) -> NDArray[np.intp]:
+def heaviest(
+    worker: NDArray[np.floating[Any]], oracle: NDArray[np.floating[Any]]
+) -> NDArray[np.intp]:
     """Return the experts [E] with the most weight in either blend, in their own order."""
-    weight = np.maximum(own, oracle)
-    return np.sort(np.argsort(-weight, kind="stable")[:MOST_EXPERTS])
+    weight = np.maximum(worker, oracle)
+    return np.sort(np.argsort(-weight, kind="stable")[:MAX_EXPERTS])
 
 
 def expert_bars(
-    own: NDArray[np.floating[Any]],
+    worker: NDArray[np.floating[Any]],
     oracle: NDArray[np.floating[Any]],
-    worker: str,
+    name: str,
     *,
     theme: Theme,
 ) -> go.Figure:
     """Compare a worker's shares on the experts [E] with the oracle's."""
-    shown = heaviest(own, oracle)
-    places = np.arange(len(shown))
+    shown = heaviest(worker, oracle)
+    positions = np.arange(len(shown))
     figure = go.Figure()
     series = [
-        (plain(worker), own, class_colours(1, theme)[0], ""),
+        (plain(name), worker, class_colours(1, theme)[0], ""),
         ("the oracle", oracle, quiet(theme), "/"),
     ]
-    for name, shares, colour, pattern in series:
+    for series_name, shares, colour, pattern in series:
         figure.add_bar(
-            x=places,
+            x=positions,
             y=shares[shown],
-            name=name,
+            name=series_name,
             marker={"color": colour, "pattern": {"shape": pattern}, "line": {"width": 0}},
             customdata=shown + 1,
-            hovertemplate=f"{name}: expert %{{customdata}}, %{{y:.1%}}<extra></extra>",
+            hovertemplate=f"{series_name}: expert %{{customdata}}, %{{y:.1%}}<extra></extra>",
         )
     figure.update_layout(barmode="group", bargap=0.3, showlegend=True)
     figure.update_xaxes(
-        tickvals=places, ticktext=(shown + 1).tolist(), title="expert", showgrid=False, tickangle=0
+        tickvals=positions,
+        ticktext=(shown + 1).tolist(),
+        title="expert",
+        showgrid=False,
+        tickangle=0,
     )
     figure.update_yaxes(tickformat=".0%", title="share of the weight", rangemode="tozero", nticks=6)
     return finish(figure, theme=theme, height=320)

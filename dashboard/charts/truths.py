@@ -10,16 +10,16 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from crowdcore.wording import percent
 from dashboard.charts.palette import Theme, class_colours, finish, ink, plain, quiet
-from dashboard.text import percent
 
 if TYPE_CHECKING:
     import pandas as pd
 
 N_BINS = 10
-MOST_BARS = 15
+MAX_BARS = 15
 FEW_CLASSES = 5
-LEAST = 0.001
+MIN_PROBABILITY = 0.001
 """A class less likely than this that nobody gave is left out where there are many."""
 
 RIGHT, WRONG, NO_GOLD = 1, 0, -1
@@ -82,7 +82,7 @@ def confidence_histogram(
 def reliability_curve(bins: pd.DataFrame, *, theme: Theme) -> go.Figure:
     """Show how often truths of each confidence are right on gold; on the line, it means itself.
 
-    `bins` is what `crowdcore.audit.calibration.reliability` returns.
+    `bins` is what `crowdcore.audit.reliability.reliability` returns.
     """
     figure = go.Figure(
         go.Scatter(
@@ -112,8 +112,8 @@ def reliability_curve(bins: pd.DataFrame, *, theme: Theme) -> go.Figure:
             "width": 0,
         },
         text=[
-            f"{n:,} items, {sure:.1%} sure<br>right {hit:.1%} ({least:.0%} to {most:.0%})"
-            for n, sure, hit, least, most in zip(
+            f"{n:,} items, {sure:.1%} sure<br>right {share:.1%} ({lowest:.0%} to {highest:.0%})"
+            for n, sure, share, lowest, highest in zip(
                 bins["n"], bins["confidence"], rate, low, high, strict=True
             )
         ],
@@ -192,13 +192,13 @@ def classes_shown(
     """Return the classes worth a bar: all of a few, else those somebody gave or that may be."""
     if len(posterior) <= FEW_CLASSES:
         return np.arange(len(posterior))
-    alive = np.flatnonzero((posterior >= LEAST) | (votes > 0))
-    likeliest = np.argsort(-posterior[alive], kind="stable")[:MOST_BARS]
+    alive = np.flatnonzero((posterior >= MIN_PROBABILITY) | (votes > 0))
+    likeliest = np.argsort(-posterior[alive], kind="stable")[:MAX_BARS]
     return np.sort(alive[likeliest])
 
 
 def _short(number: int) -> str:
-    """Write a count in at most four signs; nothing for none."""
+    """Write a count in at most four characters; nothing for none."""
     if number == 0:
         return ""
     for size, unit in ((1_000_000, "M"), (1_000, "k")):

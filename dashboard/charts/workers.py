@@ -10,9 +10,9 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from crowdcore.audit.verdicts import BEST_FIRST, GOOD
 from dashboard.charts.palette import (
-    MOST_POINTS,
-    VERDICTS,
+    MAX_POINTS,
     Theme,
     blues,
     class_colours,
@@ -28,33 +28,33 @@ from dashboard.charts.palette import (
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_WHISKERS = 300
+MAX_WHISKERS = 300
 """More error bars than this hide the points; they are then read by hovering."""
 
-MOST_TEXTS = 12
+MAX_TEXTS = 12
 """Classes up to which a confusion matrix carries its numbers."""
 
-MOST_CLASSES = 60
+MAX_CLASSES = 60
 """Classes of a confusion matrix that a screen can hold apart."""
 
-MOST_BARS = 15
+MAX_BARS = 15
 
 _SVG_POINTS = 1_500
 _PIXELS_FEW, _PIXELS_MANY = 280, 400
-_FEW = 6
-_SIGNS_ACROSS = 26  # that fit side by side under a matrix that shares its line
+_FEW_CLASSES = 6
+_LETTERS_ACROSS = 26  # that fit side by side under a matrix that shares its line
 _STRONG: dict[Theme, float] = {"light": 0.55, "dark": 0.65}  # where the ink has to change
 
 
 def sampled_workers(frame: pd.DataFrame, keep: str | None = None) -> pd.DataFrame:
-    """Return at most MOST_POINTS workers: everyone in doubt first, then the good ones evenly."""
-    if len(frame) <= MOST_POINTS:
+    """Return at most MAX_POINTS workers: everyone in doubt first, then the good ones evenly."""
+    if len(frame) <= MAX_POINTS:
         return frame
-    doubtful = np.flatnonzero((frame["verdict"] != "good") | (frame["worker"] == keep))
-    good = np.flatnonzero((frame["verdict"] == "good") & (frame["worker"] != keep))
-    if len(doubtful) > MOST_POINTS:
-        doubtful = doubtful[np.linspace(0, len(doubtful) - 1, MOST_POINTS).astype(int)]
-    room = MOST_POINTS - len(doubtful)
+    doubtful = np.flatnonzero((frame["verdict"] != GOOD.name) | (frame["worker"] == keep))
+    good = np.flatnonzero((frame["verdict"] == GOOD.name) & (frame["worker"] != keep))
+    if len(doubtful) > MAX_POINTS:
+        doubtful = doubtful[np.linspace(0, len(doubtful) - 1, MAX_POINTS).astype(int)]
+    room = MAX_POINTS - len(doubtful)
     good = good[np.linspace(0, len(good) - 1, min(room, len(good))).astype(int)]
     return frame.iloc[np.sort(np.concatenate([doubtful, good]))]
 
@@ -68,22 +68,22 @@ def worker_scatter(
     """
     frame = sampled_workers(frame[frame["accuracy"].notna()], selected)
     draw = go.Scattergl if len(frame) > _SVG_POINTS else go.Scatter
-    size, opacity = (10, 0.9) if len(frame) <= MOST_WHISKERS else (6, 0.6)
+    size, opacity = (10, 0.9) if len(frame) <= MAX_WHISKERS else (6, 0.6)
     figure = go.Figure()
-    for verdict in [*VERDICTS, *sorted(set(frame["verdict"]) - set(VERDICTS))]:
-        part = frame[frame["verdict"] == verdict]
-        if not len(part):
+    for verdict in [*BEST_FIRST, *sorted(set(frame["verdict"]) - set(BEST_FIRST))]:
+        group = frame[frame["verdict"] == verdict]
+        if not len(group):
             continue
         style = verdict_style(verdict)
         colour = verdict_colour(verdict, theme)
         figure.add_trace(
             draw(
-                x=part["n_labels"],
-                y=part["accuracy"],
+                x=group["n_labels"],
+                y=group["accuracy"],
                 mode="markers",
-                name=f"{plain(verdict)} ({len(part):,})",
-                customdata=np.array(part["worker"], dtype=object).reshape(-1, 1),
-                text=[_facts(row) for row in part.itertuples(index=False)],
+                name=f"{plain(verdict)} ({len(group):,})",
+                customdata=np.array(group["worker"], dtype=object).reshape(-1, 1),
+                text=[_facts(row) for row in group.itertuples(index=False)],
                 hovertemplate="%{text}<extra></extra>",
                 marker={
                     "color": colour,
@@ -94,7 +94,7 @@ def worker_scatter(
                 },
                 selected={"marker": {"opacity": opacity}},
                 unselected={"marker": {"opacity": opacity}},
-                error_y=_whiskers(part, colour, shown=len(frame) <= MOST_WHISKERS),
+                error_y=_whiskers(group, colour, shown=len(frame) <= MAX_WHISKERS),
             )
         )
     chosen = frame[frame["worker"] == selected]
@@ -118,7 +118,7 @@ def worker_scatter(
     low, high = _decades(frame["n_labels"].to_numpy())
     figure.update_layout(clickmode="event+select", showlegend=True)
     figure.update_xaxes(type="log", title="labels given (log scale)", range=[low, high], dtick=1)
-    figure.update_yaxes(range=[-0.03, 1.03], tickformat=".0%", title="right, against the truths")
+    figure.update_yaxes(range=[-0.03, 1.03], tickformat=".0%", title="right, as the others see it")
     return finish(figure, theme=theme, height=420)
 
 
@@ -140,13 +140,13 @@ def confusion_heatmap(
     order = matrix_order(confusion, counts)
     shares = _row_shares(counts) if show_counts else confusion
     shares, numbers = shares[np.ix_(order, order)], counts[np.ix_(order, order)]
-    places = np.arange(len(order))
-    names = [plain(classes[code], 16 if len(order) > MOST_TEXTS else 20) for code in order]
+    positions = np.arange(len(order))
+    names = [plain(classes[code], 16 if len(order) > MAX_TEXTS else 20) for code in order]
     figure = go.Figure(
         go.Heatmap(
             z=shares,
-            x=places,
-            y=places,
+            x=positions,
+            y=positions,
             zmin=0,
             zmax=1,
             colorscale=blues(theme),
@@ -156,7 +156,7 @@ def confusion_heatmap(
             colorbar={"thickness": 10, "tickformat": ".0%", "outlinewidth": 0, "nticks": 5},
         )
     )
-    if len(order) <= MOST_TEXTS:
+    if len(order) <= MAX_TEXTS:
         figure.add_traces(_texts(shares, numbers if show_counts else None, theme))
     spread = None if interval is None else interval[:, order][:, :, order]
     figure.add_trace(_cells(order, shares, numbers, classes, spread))
@@ -167,11 +167,11 @@ def confusion_heatmap(
             x0=column - 0.5, x1=column + 0.5, y0=row - 0.5, y1=row + 0.5, line=edge, fillcolor=None
         )
     figure.update_layout(clickmode="event+select", showlegend=False)
-    figure.update_xaxes(tickvals=places, ticktext=names, title="given", showgrid=False)
+    figure.update_xaxes(tickvals=positions, ticktext=names, title="given", showgrid=False)
     figure.update_xaxes(range=[-0.5, len(order) - 0.5], tickangle=_tilt(names))
-    figure.update_yaxes(tickvals=places, ticktext=names, title="truth", showgrid=False)
+    figure.update_yaxes(tickvals=positions, ticktext=names, title="truth", showgrid=False)
     figure.update_yaxes(range=[len(order) - 0.5, -0.5])
-    if len(order) > MOST_TEXTS:
+    if len(order) > MAX_TEXTS:
         figure.update_xaxes(tickfont_size=9)
         figure.update_yaxes(tickfont_size=9)
     return finish(figure, theme=theme, height=_plot_pixels(len(order)) + 80)
@@ -180,7 +180,7 @@ def confusion_heatmap(
 def _tilt(names: Sequence[str]) -> int:
     """Turn names that would run into each other under narrow cells."""
     longest = max((len(html.unescape(name)) for name in names), default=0)
-    return -45 if len(names) > _FEW or len(names) * longest > _SIGNS_ACROSS else 0
+    return -45 if len(names) > _FEW_CLASSES or len(names) * longest > _LETTERS_ACROSS else 0
 
 
 def matrix_order(
@@ -188,31 +188,31 @@ def matrix_order(
 ) -> NDArray[np.intp]:
     """Return the classes in the order they are shown: their own, or the most confused first."""
     n_classes = len(confusion)
-    if n_classes <= MOST_TEXTS:
+    if n_classes <= MAX_TEXTS:
         return np.arange(n_classes)
     wrong = counts.sum(1) + counts.sum(0) - 2 * counts.diagonal()
-    return np.argsort(-wrong, kind="stable")[:MOST_CLASSES]
+    return np.argsort(-wrong, kind="stable")[:MAX_CLASSES]
 
 
 def class_shares(
-    own: NDArray[np.floating[Any]],
-    others: NDArray[np.floating[Any]],
+    worker_shares: NDArray[np.floating[Any]],
+    crowd_shares: NDArray[np.floating[Any]],
     classes: Sequence[str],
     *,
     theme: Theme,
 ) -> go.Figure:
     """Compare how often a worker gives each class with what others give on the same items."""
-    gap = np.abs(np.nan_to_num(own) - np.nan_to_num(others))
-    shown = np.sort(np.argsort(-gap, kind="stable")[:MOST_BARS])
-    places = np.arange(len(shown))
+    gap = np.abs(np.nan_to_num(worker_shares) - np.nan_to_num(crowd_shares))
+    shown = np.sort(np.argsort(-gap, kind="stable")[:MAX_BARS])
+    positions = np.arange(len(shown))
     figure = go.Figure()
     series = [
-        ("this worker", own, class_colours(1, theme)[0], ""),
-        ("others, same items", others, quiet(theme), "/"),
+        ("this worker", worker_shares, class_colours(1, theme)[0], ""),
+        ("others, same items", crowd_shares, quiet(theme), "/"),
     ]
     for name, shares, colour, pattern in series:
         figure.add_bar(
-            x=places,
+            x=positions,
             y=shares[shown],
             name=name,
             marker={"color": colour, "pattern": {"shape": pattern}, "line": {"width": 0}},
@@ -221,9 +221,9 @@ def class_shares(
         )
     figure.update_layout(barmode="group", bargap=0.3, showlegend=True)
     names = [plain(classes[code], 16) for code in shown]
-    figure.update_xaxes(tickvals=places, ticktext=names, showgrid=False)
-    figure.update_xaxes(tickangle=-45 if len(shown) > _FEW else 0)
-    highest = float(np.nanmax([own, np.nan_to_num(others)]))
+    figure.update_xaxes(tickvals=positions, ticktext=names, showgrid=False)
+    figure.update_xaxes(tickangle=-45 if len(shown) > _FEW_CLASSES else 0)
+    highest = float(np.nanmax([worker_shares, np.nan_to_num(crowd_shares)]))
     top = next(limit for limit in (0.1, 0.25, 0.5, 1.0) if limit >= highest)
     figure.update_yaxes(range=[0, 1.02 * top], tickformat=".0%", title="share of labels", nticks=6)
     return finish(figure, theme=theme, height=_plot_pixels(len(classes)) + 80)
@@ -238,9 +238,9 @@ def _cells(
 ) -> go.Scatter:
     size = len(order)
     column, row = (grid.ravel() for grid in np.meshgrid(np.arange(size), np.arange(size)))
-    words = [plain(classes[code], 80) for code in order]
+    names = [plain(classes[code], 80) for code in order]
     texts = [
-        f"truth {words[r]} → given {words[c]}<br>{shares[r, c]:.1%} of the row; "
+        f"truth {names[r]} → given {names[c]}<br>{shares[r, c]:.1%} of the row; "
         f"{numbers[r, c]:,} of {numbers[r].sum():,} labels"
         + ("" if spread is None else f"<br>likely {spread[0, r, c]:.0%} to {spread[1, r, c]:.0%}")
         for r, c in zip(row, column, strict=True)
@@ -267,18 +267,18 @@ def _texts(
 ) -> list[go.Scatter]:
     """Write the cells' numbers, in the ink that can be read on their blue."""
     traces = []
-    narrow = len(shares) > _FEW
+    narrow = len(shares) > _FEW_CLASSES
     strong = shares > _STRONG[theme]
     for mask, colour in ((~strong, ink(theme)), (strong, paper(theme))):
         row, column = np.nonzero(mask)
-        found = shares[mask] if numbers is None else numbers[mask]
-        written = [_cell_text(value, numbers is not None, narrow) for value in found]
+        values = shares[mask] if numbers is None else numbers[mask]
+        texts = [_cell_text(value, numbers is not None, narrow) for value in values]
         same = {"textfont": {"color": colour}}  # a click elsewhere must not fade them
         traces.append(
             go.Scatter(
                 x=column,
                 y=row,
-                text=written,
+                text=texts,
                 mode="text",
                 textfont={"color": colour, "size": 10 if narrow else 12},
                 selected=same,
@@ -299,7 +299,7 @@ def _cell_text(value: float, is_count: bool, narrow: bool) -> str:
 
 def _plot_pixels(n_classes: int) -> int:
     """Return the height of a plot with so many classes, the same for both charts of a worker."""
-    return _PIXELS_FEW if n_classes <= _FEW else _PIXELS_MANY
+    return _PIXELS_FEW if n_classes <= _FEW_CLASSES else _PIXELS_MANY
 
 
 def _row_shares(counts: NDArray[np.integer[Any]]) -> NDArray[np.floating[Any]]:
@@ -316,8 +316,9 @@ def _facts(row: Any) -> str:
     )
 
 
-def _whiskers(part: pd.DataFrame, colour: str, *, shown: bool) -> dict[str, Any]:
-    up, down = part["accuracy_high"] - part["accuracy"], part["accuracy"] - part["accuracy_low"]
+def _whiskers(workers: pd.DataFrame, colour: str, *, shown: bool) -> dict[str, Any]:
+    up = workers["accuracy_high"] - workers["accuracy"]
+    down = workers["accuracy"] - workers["accuracy_low"]
     return {
         "type": "data",
         "symmetric": False,

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import (
-    attention_items,
-    attention_reads,
-    attention_space,
-    attention_workers,
-    lacking,
-    opening,
-)
+from dashboard import layout, missing
+from dashboard.attention import items, reads, space, workers
 from dashboard.text import escape_md
-
-ATTENDING = "hgnn"  # to offer where a run's method does not attend
 
 VIEWS = {"workers": "Between workers", "items": "Between items", "space": "Learnt space"}
 
@@ -35,8 +27,8 @@ alike; copiers who outvote the rest look right; a handful of shared items says n
 
 
 def draw() -> None:
-    run = opening.open_results("Attention")
-    attention, embedding = attention_reads.attention(run.id), attention_reads.embedding(run.id)
+    run = layout.open_results("attention")
+    attention, embedding = reads.attention(run.id), reads.embedding(run.id)
     views = [
         name
         for name in VIEWS
@@ -47,17 +39,17 @@ def draw() -> None:
             f"{escape_md(run.title)} does not let workers or items look at each other. Graph "
             "networks do, while they learn which workers and items belong together."
         )
-        lacking.draw(run, "attention", ATTENDING, "This run has no attention", why)
+        missing.draw(run, "attention", "This run has no attention", why)
         return
     with st.expander("What attention shows, and what it does not", icon=":material/lightbulb:"):
         st.markdown(MEANING)
-    view = opening.choose_view({name: VIEWS[name] for name in views}, key="attention_view")
+    view = layout.choose_view({name: VIEWS[name] for name in views}, key="attention_view")
     if view == "space" and embedding is not None:
-        attention_space.draw(run, embedding)
+        space.draw(run, embedding)
     elif view == "items" and attention is not None:
-        attention_items.draw(run, attention)
+        items.draw(run, attention)
     elif attention is not None:
-        attention_workers.draw(run, attention)
+        workers.draw(run, attention)
 
 
 draw()

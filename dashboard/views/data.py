@@ -7,24 +7,27 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from crowdcore import DataError
-from dashboard import health, intake, samples, state, trashed
-from dashboard.roleform import ROLE_WORDS
-from dashboard.text import count, escape_md, when
+from crowdcore.wording import count, when
+from dashboard import state
+from dashboard.data import additions, draft, health, samples, trash, upload
+from dashboard.data.roles import ROLE_HELP
+from dashboard.pages import get_page
+from dashboard.text import escape_md
 
 if TYPE_CHECKING:
     from crowdcore.workspace import Dataset, Project
 
-HERE, NEW, TRASH = "This project", "New data", "Trash"
+PROJECT, NEW, TRASH = "This project", "New data", "Trash"
 
 
 def draw_new() -> None:
     """Take a file, or offer the samples."""
-    draft = intake.draft()
-    if draft is not None:
-        intake.review(draft)
+    current = draft.current_draft()
+    if current is not None:
+        upload.review(current)
         return
     st.subheader("Upload your labels", anchor=False)
-    intake.upload()
+    draft.upload()
     st.subheader("Or look at a sample", anchor=False)
     samples.cards()
 
@@ -41,36 +44,38 @@ def draw_project(project: Project) -> None:
         return
     chosen = _choose(datasets)
     report = state.workspace().report(chosen.id)
+    news = f" · new in this version: {escape_md(chosen.news)}" if chosen.news else ""
     st.caption(
-        f"{escape_md(chosen.name)} · added {when(chosen.created)} · "
+        f"{escape_md(chosen.title)}{news} · added {when(chosen.created)} · "
         f"fingerprint {chosen.fingerprint[:12]}"
     )
-    intake.sizes(chosen, report)
+    upload.sizes(chosen, report)
     with st.container(horizontal=True):
         if st.button("Run a method", type="primary", icon=":material/play_circle:"):
             state.goto("run", data=chosen.id)
+    additions.draw(chosen)
     if report is not None:
         st.subheader("Health", anchor=False)
         health.show(report)
         with st.expander("How the columns were read", icon=":material/view_column:"):
-            for role in ("layout", *ROLE_WORDS, "worker_columns"):
+            for role in ("layout", *ROLE_HELP, "worker_columns"):
                 if reason := report.reasons.get(role):
                     st.markdown(f"**{role.replace('_', ' ').capitalize()}**: {escape_md(reason)}")
     _tables(chosen)
 
 
 def _choose(datasets: list[Dataset]) -> Dataset:
-    known = {one.id: one for one in datasets}
+    by_id = {dataset.id: dataset for dataset in datasets}
     current = state.selection("data") or ""
-    current = current if current in known else datasets[0].id
+    current = current if current in by_id else datasets[0].id
     if len(datasets) > 1:
         state.choose(
             "Data set",
-            {one.id: f"{one.label} · {when(one.created)}" for one in datasets},
+            {dataset.id: f"{dataset.label} · {when(dataset.created)}" for dataset in datasets},
             current=current,
             on_pick=lambda picked: state.select("data", picked),
         )
-    return known[current]
+    return by_id[current]
 
 
 def _tables(dataset: Dataset) -> None:
@@ -126,25 +131,25 @@ def _settings(project: Project) -> None:
                 st.rerun()
 
 
-st.title("Data", anchor=False)
-here = state.project()
-if here is None:
+st.title(get_page("data").title, anchor=False)
+current_project = state.project()
+if current_project is None:
     st.markdown(
         "Bring in the labels that a crowd gave. crowdcore finds out what is true, "
         "who can be trusted, and what is worth a second look."
     )
-views = [NEW, TRASH] if here is None else [HERE, NEW, TRASH]
+views = [NEW, TRASH] if current_project is None else [PROJECT, NEW, TRASH]
 view = views[0]
-if here is not None or state.workspace().thrown_away():
-    default = NEW if intake.draft() is not None else views[0]
-    key = f"view:{here.id if here else ''}"
+if current_project is not None or state.workspace().thrown_away():
+    default = NEW if draft.current_draft() is not None else views[0]
+    key = f"view:{current_project.id if current_project else ''}"
     view = (
         st.segmented_control("View", views, default=default, label_visibility="collapsed", key=key)
         or views[0]
     )
 if view == TRASH:
-    trashed.draw()
-elif here is None or view == NEW:
+    trash.draw()
+elif current_project is None or view == NEW:
     draw_new()
 else:
-    draw_project(here)
+    draw_project(current_project)

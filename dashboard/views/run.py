@@ -9,17 +9,23 @@ from urllib.parse import quote
 import streamlit as st
 
 from crowdcore import DataError
+from crowdcore.methods import DEFAULTS
 from crowdcore.registry import methods
-from dashboard import forms, progress, startup, state
-from dashboard.text import count, empty_state, escape_md
+from crowdcore.wording import count
+from dashboard import state
+from dashboard.kinds import views_of
+from dashboard.layout import empty_state
+from dashboard.pages import get_page
+from dashboard.run import forms, progress
+from dashboard.server import startup
+from dashboard.text import escape_md
 
 if TYPE_CHECKING:
     from crowdcore.method import Method
     from crowdcore.workspace import Dataset, Project
 
-DEFAULT_METHOD = "auto"
 PICKER_WIDTH = 340
-LARGEST_SEED = 2**32 - 1
+MAX_SEED = 2**32 - 1
 _NUMBERS = re.compile(r"\b(?P<kind>doi|arxiv):(?P<number>[^\s;,]+)", re.IGNORECASE)
 _HOMES = {"doi": "https://doi.org/", "arxiv": "https://arxiv.org/abs/"}
 DEVICES = {"auto": "Automatic", "cpu": "CPU", "cuda": "GPU (CUDA)"}
@@ -27,26 +33,27 @@ DEVICES = {"auto": "Automatic", "cpu": "CPU", "cuda": "GPU (CUDA)"}
 
 def choose_dataset(project: Project) -> Dataset | None:
     """Return the newest data set, or the one picked where there are several."""
-    datasets = {one.id: one for one in state.workspace().datasets(project.id)}
+    datasets = {dataset.id: dataset for dataset in state.workspace().datasets(project.id)}
     if len(datasets) <= 1:
         return next(iter(datasets.values()), None)
-    wish = state.selection("data") or ""
-    current = wish if wish in datasets else next(iter(datasets))
+    linked = state.selection("data") or ""
+    current = linked if linked in datasets else next(iter(datasets))
     state.choose(
         "Data set",
-        {one.id: one.label for one in datasets.values()},
+        {dataset.id: dataset.label for dataset in datasets.values()},
         current=current,
         on_pick=lambda picked: state.select("data", picked),
     )
     return datasets[current]
 
 
-def choose_method() -> Method:
+def choose_method(dataset: Dataset) -> Method:
     """Pick a family, then a method of it, the oldest first; the URL remembers the method."""
-    wish = state.selection("method") or state.kept("method") or DEFAULT_METHOD
-    chosen = methods()[wish if wish in methods() else next(iter(methods()))]
-    by_age = sorted(methods().values(), key=lambda one: (one.year, one.title))
-    families = dict.fromkeys(one.family for one in by_age)
+    fitting = methods(kind=dataset.kind)
+    requested = state.selection("method") or state.kept("method") or ""
+    chosen = fitting[requested if requested in fitting else DEFAULTS[dataset.kind]]
+    by_age = sorted(fitting.values(), key=lambda method: (method.year, method.title))
+    families = dict.fromkeys(method.family for method in by_age)
     family = st.pills(
         "Family",
         list(families),
@@ -55,14 +62,14 @@ def choose_method() -> Method:
         key=f"family:{chosen.family}",
     )
     family = family or chosen.family  # a second click on a pill takes the choice away
-    members = {one.id: one for one in by_age if one.family == family}
+    members = {method.id: method for method in by_age if method.family == family}
     names = list(members)
     picked = st.radio(
         "Method",
         names,
         index=names.index(chosen.id) if chosen.id in members else 0,
         format_func=lambda name: members[name].title,
-        captions=[one.summary for one in members.values()],
+        captions=[method.summary for method in members.values()],
         key=f"method:{family}:{chosen.id}",
     )
     if picked != chosen.id:
@@ -75,18 +82,18 @@ def choose_method() -> Method:
 def draw_method(method: Method, dataset: Dataset) -> None:
     """Show what the method is, whether it fits, and its form."""
     st.subheader(method.title, anchor=False)
-    needs = f" · needs {method.needs.words()}" if method.needs.words() != "labels" else ""
+    needs = f" · needs {method.needs.as_text()}" if method.needs.as_text() != "labels" else ""
     st.caption(f"{forms.label_of(method.family)} · {method.year} · {_paper(method.paper)}{needs}")
     with st.expander("When to use it, when not", icon=":material/menu_book:"):
         st.markdown(method.card)
     unmet = state.workspace().unmet(dataset.id, method)
-    completer = choose_completer(method)
+    completer = choose_completer(method, dataset)
     if completer is not None:
         unmet += state.workspace().unmet(dataset.id, completer)
     if unmet:
         st.warning(" ".join(unmet), icon=":material/block:")
-    with st.form(f"form:{method.id}", border=False):
-        params = forms.config_form(method.config, key=f"set:{method.id}", values={})
+    with st.form(f"form:{method.slug}", border=False):
+        params = forms.config_form(method.config, key=f"set:{method.slug}", values={})
         complete_params = {}
         if completer is not None:
             st.markdown(f"**{escape_md(completer.title)}**")
@@ -96,10 +103,10 @@ def draw_method(method: Method, dataset: Dataset) -> None:
             seed = st.number_input(
                 "Seed",
                 0,
-                LARGEST_SEED,
+                MAX_SEED,
                 0,
                 help="The same seed gives the same numbers.",
-                key=f"seed:{method.id}",
+                key=f"seed:{method.slug}",
                 width=forms.WIDTH,
             )
             device = st.selectbox(
@@ -107,15 +114,17 @@ def draw_method(method: Method, dataset: Dataset) -> None:
                 list(DEVICES),
                 format_func=DEVICES.__getitem__,
                 help="Automatic takes a GPU where there is one.",
-                key=f"device:{method.id}",
+                key=f"device:{method.slug}",
                 width=forms.WIDTH,
             )
-            warm_from = choose_start(dataset, f"from:{method.id}")
+            warm_from = None
+            if views_of(dataset.kind).can_begin_from_a_run:
+                warm_from = choose_start(dataset, f"from:{method.slug}")
         start = st.form_submit_button(
             "Start run",
             type="primary",
             icon=":material/play_arrow:",
-            key=f"start:{method.id}",
+            key=f"start:{method.slug}",
             disabled=bool(unmet),
         )
     if start:
@@ -138,25 +147,27 @@ def draw_method(method: Method, dataset: Dataset) -> None:
         st.rerun()
 
 
-def choose_completer(method: Method) -> Method | None:
+def choose_completer(method: Method, dataset: Dataset) -> Method | None:
     """Offer the methods that fill in labels which nobody gave; None uses the labels as they are."""
-    known = methods("complete")
-    wish = state.selection("complete") or ""
+    completers = methods("complete", dataset.kind)
+    if not completers:
+        return None
+    linked = state.selection("complete") or ""
     picked = st.selectbox(
         "Complete the labels first",
-        list(known),
-        index=list(known).index(wish) if wish in known else None,
-        format_func=lambda name: known[name].title,
+        list(completers),
+        index=list(completers).index(linked) if linked in completers else None,
+        format_func=lambda name: completers[name].title,
         placeholder="No, use the labels as they are",
         help="Labels that nobody gave are filled in by a model of each worker before the truths "
         "are inferred. Workers are still judged by their own labels alone.",
-        key=f"complete:{method.id}",
+        key=f"complete:{method.slug}",
     )
     if picked is None:
         return None
-    with st.expander(f"About {known[picked].title}", icon=":material/menu_book:"):
-        st.markdown(known[picked].card)
-    return known[picked]
+    with st.expander(f"About {completers[picked].title}", icon=":material/menu_book:"):
+        st.markdown(completers[picked].card)
+    return completers[picked]
 
 
 def choose_start(dataset: Dataset, key: str) -> str | None:
@@ -179,19 +190,19 @@ def choose_start(dataset: Dataset, key: str) -> str | None:
 
 def _paper(reference: str) -> str:
     """Make links of the DOIs and arXiv numbers in a reference; the rest stays text."""
-    words, at = "", 0
-    for found in _NUMBERS.finditer(reference):
-        home = _HOMES[found["kind"].lower()]
-        words += f"{escape_md(reference[at : found.start()])} "
-        words += f"[{escape_md(found[0])}]({home}{quote(found['number'])})"
-        at = found.end()
-    return (words + escape_md(reference[at:])).strip()
+    markdown, end = "", 0
+    for match in _NUMBERS.finditer(reference):
+        home = _HOMES[match["kind"].lower()]
+        markdown += f"{escape_md(reference[end : match.start()])} "
+        markdown += f"[{escape_md(match[0])}]({home}{quote(match['number'])})"
+        end = match.end()
+    return (markdown + escape_md(reference[end:])).strip()
 
 
-st.title("Run", anchor=False)
-here = state.project()
-data = choose_dataset(here) if here is not None else None
-if here is None or data is None:
+st.title(get_page("run").title, anchor=False)
+project = state.project()
+dataset = choose_dataset(project) if project is not None else None
+if project is None or dataset is None:
     empty_state(
         "Nothing to run yet",
         "A method infers the truths from labels, and there are none here yet.",
@@ -200,13 +211,14 @@ if here is None or data is None:
     )
 else:
     st.caption(
-        f"{escape_md(here.name)} · {count(data.n_labels, 'label')} of {count(data.n_items, 'item')}"
-        f" by {count(data.n_workers, 'worker')}"
+        f"{escape_md(project.name)} · {count(dataset.n_labels, 'label')} of "
+        f"{count(dataset.n_items, 'item')} by {count(dataset.n_workers, 'worker')}"
     )
-    progress.active_runs(here.id)
+    runs = state.workspace().runs(project.id)
+    progress.draw_active(project.id, runs)
     with st.container(horizontal=True):
         with st.container(border=True, width=PICKER_WIDTH):
-            method = choose_method()
+            method = choose_method(dataset)
         with st.container(border=True):
-            draw_method(method, data)
-    progress.ended_runs(here.id)
+            draw_method(method, dataset)
+    progress.draw_ended(runs)

@@ -8,13 +8,14 @@ import numpy as np
 import streamlit as st
 
 from crowdcore.artefacts.spectral import SpectralSpace
-from dashboard import lacking, opening, reads, spectral_centres, spectral_space, spectral_workers
-from dashboard.text import count, escape_md
+from crowdcore.wording import count
+from dashboard import cache, layout, missing, widgets
+from dashboard.spectral import centres, workers
+from dashboard.spectral import space as spectral_space
+from dashboard.text import escape_md
 
 if TYPE_CHECKING:
     from crowdcore.workspace import RunRow
-
-BLENDING = "mmlc_owf"  # to offer where a run's method knows no experts
 
 MEANING = (
     "Two workers are near where the method gives them nearly the same blend of experts: it "
@@ -31,40 +32,39 @@ ORIGINS = {
 
 
 def draw() -> None:
-    run = opening.open_results("Spectral space")
-    space = SpectralSpace.of(reads.result(run.id))
+    run = layout.open_results("spectral")
+    space = cache.result(run.id).artefact(SpectralSpace)
     if space is None:
         why = (
             f"{escape_md(run.title)} does not describe workers by experts. A mixture of experts "
             "does: it learns what each worker would say of any item, and asks the worker in their "
             "midst for the truths."
         )
-        lacking.draw(run, "spectral", BLENDING, "This run has no spectral space", why)
+        missing.draw(run, "spectral", "This run has no spectral space", why)
         return
     st.info(f"{ORIGINS[space.origin]} {MEANING}", icon=":material/lightbulb:")
-    centre = spectral_centres.chosen(space)
-    _metrics(run, space, centre)
-    left, right = opening.side_by_side(6, 5)
-    with left:
+    centre = centres.chosen(space)
+    _draw_metrics(run, space, centre)
+    left_column, right_column = layout.side_by_side(6, 5)
+    with left_column:
         spectral_space.draw(run, space, centre)
-    with right:
-        spectral_centres.draw(run, space, centre)
+    with right_column:
+        centres.draw(run, space, centre)
     if codes := spectral_space.chosen(run):
-        spectral_workers.draw(run, space, centre, codes)
+        workers.draw(run, space, centre, codes)
 
 
-def _metrics(run: RunRow, space: SpectralSpace, centre: str) -> None:
-    placed = int(np.count_nonzero(reads.result(run.id).data.labels_per_worker))
+def _draw_metrics(run: RunRow, space: SpectralSpace, centre: str) -> None:
+    placed = int(np.count_nonzero(cache.result(run.id).data.labels_per_worker))
     row = st.container(horizontal=True)
-    row.metric("Workers", count(placed), border=True, height="stretch")
-    row.metric(
+    widgets.metric(row, "Workers", count(placed))
+    widgets.metric(
+        row,
         "Experts",
         count(space.workers.shape[1]),
-        border=True,
-        height="stretch",
         help="Of all models together, where several were trained and averaged.",
     )
-    spectral_centres.draw_metrics(row, run, space, centre)
+    centres.draw_metrics(row, run, space, centre)
 
 
 draw()

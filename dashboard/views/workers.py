@@ -9,133 +9,114 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from dashboard import (
-    opening,
-    reads,
-    state,
-    worker_communities,
-    worker_expertise,
-    worker_grid,
-    worker_panel,
-    worker_summary,
-)
-from dashboard.charts.palette import VERDICTS
-from dashboard.paging import chosen_point
-from dashboard.text import count, escape_md
-from dashboard.worker_grid import EXCLUDED, UNKNOWN
+from crowdcore.audit.kinds import audit_of
+from crowdcore.wording import count
+from dashboard import cache, layout, state, widgets
+from dashboard.kinds import views_of
+from dashboard.text import list_names
+from dashboard.workers import table, ticked
+from dashboard.workers.table import EXCLUDED
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from crowdcore.workspace import RunRow
+    from dashboard.kinds import WorkersParts
 
 ALL = "all"
-ACCURACY, BY_CLASS, COMMUNITIES = "Accuracy", "By class", "Communities"
-
-# Who may do the most harm stands on top; those of whom nothing is known come after the good.
-WORST_FIRST = ["inverted", "random", "one answer", "biased", "weak", "good", UNKNOWN, EXCLUDED]
-ORDERS = ["Doubtful first", "Most labels first", "Least accurate first", "By name"]
+DOUBTFUL, MOST_LABELS, BY_NAME = "Doubtful first", "Most labels first", "By name"
 
 
 def draw() -> None:
-    run = opening.open_results("Workers")
-    workers = _marked(run)
-    worker_summary.draw_metrics(run, workers)
+    run = layout.open_results("workers")
+    parts, workers = views_of(cache.kind(run)).workers, _marked(run)
+    parts.draw_metrics(run, workers)
     if run.excluded:
-        names = ", ".join(escape_md(name, limit=30) for name in run.excluded[:12])
-        more = f" and {count(len(run.excluded) - 12)} more" if len(run.excluded) > 12 else ""  # noqa: PLR2004  (a line of names)
         st.info(
-            f"This run left out the labels of {names}{more}. "
-            "Select one of them below to take them in again.",
+            f"This run left out the labels of {list_names(run.excluded)}. "
+            "Tick one of them below to take them in again.",
             icon=":material/person_off:",
         )
-    shown = _filtered(run, workers)
-    fresh = f"{run.id}_{state.kept('workers_closed') or 0}"
-    keys = f"workers_scatter_{fresh}", f"workers_expertise_{fresh}"
-    for key in keys:
-        point = chosen_point(st.session_state.get(key))
-        state.follow("worker", key, None if point is None else str(point[0]), clears=False)
-    left, right = opening.side_by_side(8, 5)
-    with left:
-        worker_grid.draw(run, workers.iloc[shown])
-    with right:
-        view = _view(run)
-        if view == BY_CLASS:
-            worker_expertise.draw(run, workers.iloc[shown], keys[1])
-        elif view == COMMUNITIES:
-            worker_communities.draw(run)
-        else:
-            worker_summary.draw_scatter(run, workers.iloc[shown], keys[0])
-    chosen = state.selection("worker")
-    if chosen is not None:
-        worker_panel.draw(run, chosen)
-
-
-def _view(run: RunRow) -> str | None:
-    """Offer what this run can show beside the table: classes to tell apart, communities."""
-    views = [ACCURACY]
-    if reads.result(run.id).data.n_classes > 1:
-        views.append(BY_CLASS)
-    if reads.communities(run.id):
-        views.append(COMMUNITIES)
-    if len(views) == 1:
-        return ACCURACY
-    return st.segmented_control(
-        "View", views, default=ACCURACY, key="workers_view", label_visibility="collapsed"
-    )
+    shown = workers.iloc[_filtered(run, workers, parts)]
+    suffix = f"{run.id}_{state.kept('workers_closed') or 0}"
+    keys = {name: f"workers_{name}_{suffix}" for name in parts.clickable}
+    for key in keys.values():
+        point = widgets.clicked(key)
+        if state.is_new(key, point) and point is not None:
+            ticked.select(run, [str(point[0])])
+    left_column, right_column = layout.side_by_side(8, 5)
+    with left_column:
+        names = parts.draw_table(run, shown, ticked.selected(run))
+        ticked.select(run, names)
+    with right_column:
+        parts.draw_overview(run, shown, keys)
+    if len(names) == 1:
+        parts.draw_worker(run, names[0])
+    elif names:
+        ticked.draw(run, workers, names, parts.ticked_cells)
 
 
 def _marked(run: RunRow) -> pd.DataFrame:
     """Return the workers with those the run left out marked as such."""
-    workers = reads.workers(run.id)
+    workers = cache.workers(run.id)
     if not run.excluded:
         return workers
-    out = workers["worker"].isin(run.excluded)
-    return workers.assign(verdict=workers["verdict"].where(~out, EXCLUDED))
+    is_out = workers["worker"].isin(run.excluded)
+    return workers.assign(verdict=workers["verdict"].where(~is_out, EXCLUDED))
 
 
-def _filtered(run: RunRow, workers: pd.DataFrame) -> NDArray[np.intp]:
-    """Draw the row of filters and return the places of the workers that pass, in order."""
+def _filtered(run: RunRow, workers: pd.DataFrame, parts: WorkersParts) -> NDArray[np.intp]:
+    """Draw the row of filters and return the positions of the workers that pass, in order."""
     tally = workers["verdict"].value_counts()
-    known = [word for word in (*VERDICTS, EXCLUDED) if word in tally.index]
-    options = [ALL, *known, *sorted(set(tally.index) - set(known))]
-    wish = state.selection("verdict")
+    audit = audit_of(cache.kind(run))
+    verdicts = [verdict for verdict in (*audit.best_first, EXCLUDED) if verdict in tally.index]
+    options = [ALL, *verdicts, *sorted(set(tally.index) - set(verdicts))]
+    linked = state.selection("verdict")
     verdict = st.pills(
         "Show",
         options,
-        default=wish if wish in options else ALL,
-        format_func=lambda word: (
+        default=linked if linked in options else ALL,
+        format_func=lambda verdict: (
             f"All :gray[{count(len(workers))}]"
-            if word == ALL
-            else f"{worker_grid.words(word)} :gray[{count(tally[word])}]"
+            if verdict == ALL
+            else f"{table.verdict_text(verdict)} :gray[{count(tally[verdict])}]"
         ),
         key=f"workers_show_{run.id}",
         label_visibility="collapsed",
     )
     state.select("verdict", None if verdict in (None, ALL) else verdict)
     row = st.container(horizontal=True)
-    words = row.text_input(
+    text = row.text_input(
         "Search", key="workers_search", placeholder="Worker", icon=":material/search:"
     )
-    fewest = row.number_input("Fewest labels", 0, None, 0, key="workers_fewest", width=140)
-    keep = workers["n_labels"].to_numpy() >= fewest
+    min_labels = row.number_input("Fewest labels", 0, None, 0, key="workers_fewest", width=140)
+    passes = workers["n_labels"].to_numpy() >= min_labels
     if verdict not in (None, ALL):
-        keep &= (workers["verdict"] == verdict).to_numpy()
-    if words:
-        keep &= workers["worker"].str.contains(words, case=False, regex=False).to_numpy(bool)
-    rows = np.flatnonzero(keep)
-    order = row.selectbox("Order", ORDERS, key="workers_order", width=200)
-    return rows[_order(workers.iloc[rows], order)]
+        passes &= (workers["verdict"] == verdict).to_numpy()
+    if text:
+        passes &= workers["worker"].str.contains(text, case=False, regex=False).to_numpy(bool)
+    rows = np.flatnonzero(passes)
+    orders = [DOUBTFUL, MOST_LABELS, *parts.orders, BY_NAME]
+    order = row.selectbox("Order", orders, key="workers_order", width=200)
+    chosen = workers.iloc[rows]
+    if order in parts.orders:
+        column, ascending = parts.orders[order]
+        values = chosen[column].to_numpy(float) * (1 if ascending else -1)
+        return rows[np.argsort(values, kind="stable")]  # what is not known comes last
+    return rows[_order(chosen, order, audit.worst_first)]
 
 
-def _order(part: pd.DataFrame, wish: str) -> NDArray[np.intp]:
-    labels = -part["n_labels"].to_numpy()
-    if wish == "By name":
-        return np.argsort(part["worker"].to_numpy(str), kind="stable")
-    if wish == "Most labels first":
-        return np.argsort(labels, kind="stable")
-    if wish == "Least accurate first":
-        return np.argsort(part["accuracy"].fillna(2).to_numpy(), kind="stable")
-    rank = part["verdict"].map({word: place for place, word in enumerate(WORST_FIRST)}).fillna(0)
-    return np.lexsort((labels, rank.to_numpy(float)))
+def _order(
+    workers: pd.DataFrame, order: str | None, worst_first: Sequence[str]
+) -> NDArray[np.intp]:
+    """Return the positions of some workers in the order that was asked for."""
+    most_labels = -workers["n_labels"].to_numpy()
+    if order == BY_NAME:
+        return np.argsort(workers["worker"].to_numpy(str), kind="stable")
+    if order == MOST_LABELS:
+        return np.argsort(most_labels, kind="stable")
+    ranks = {verdict: rank for rank, verdict in enumerate((*worst_first, EXCLUDED))}
+    return np.lexsort((most_labels, workers["verdict"].map(ranks).fillna(0).to_numpy(float)))
 
 
 draw()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crowdcore.artefacts import attention, embedding
+from crowdcore.artefacts import attention
 from crowdcore.artefacts.attention import AttentionMap, Side
 from crowdcore.artefacts.embedding import Embedding
 from crowdcore.data import CrowdData, Floats
@@ -15,7 +15,7 @@ from tests.crowds import golden_crowd
 
 
 def map_of(data: CrowdData, **how: str) -> AttentionMap:
-    found = AttentionMap.of(attending(fit(data, "mv"), **how))  # type: ignore[arg-type]
+    found = attending(fit(data, "mv"), **how).artefact(AttentionMap)  # type: ignore[arg-type]
     assert found is not None
     return found
 
@@ -37,7 +37,7 @@ def test_rows_are_those_of_the_whole_softmax(
     found = map_of(golden_crowd(), kind=kind)
     query, key = found.query[side], found.key[side]
     scores = query @ key.T if kind == "dot" else np.maximum(query[:, None] + key, 0)
-    monkeypatch.setattr(attention, "AT_ONCE", 3 * len(key))  # three rows at a time
+    monkeypatch.setattr(attention, "WEIGHTS_PER_CHUNK", 3 * len(key))  # three rows at a time
     nodes = [0, 4, 2, 3, 1]
     np.testing.assert_allclose(found.rows(side, nodes), softmax(scores)[nodes])
     np.testing.assert_allclose(found.block(side, nodes, [1, 0]), softmax(scores)[nodes][:, [1, 0]])
@@ -69,21 +69,21 @@ def test_nodes_without_labels_take_no_part() -> None:
 
 def test_a_result_without_artefacts_has_neither_map_nor_embedding() -> None:
     result = fit(golden_crowd(), "mv")
-    assert AttentionMap.of(result) is None
-    assert Embedding.of(result) is None
+    assert result.artefact(AttentionMap) is None
+    assert result.artefact(Embedding) is None
 
 
 def test_an_embedding_comes_back_as_it_was() -> None:
     result = attending(fit(golden_crowd(), "mv"))
-    found = Embedding.of(result)
+    found = result.artefact(Embedding)
     assert found is not None
-    assert found.workers is result.artefacts[embedding.NAME]["workers"]
+    assert len(found.workers) == result.data.n_workers
     assert len(found.items) == result.data.n_items
 
 
 def test_a_method_may_weigh_labels_only() -> None:
     result = attending(fit(golden_crowd(), "mv"), sides=())
-    found = AttentionMap.of(result)
+    found = result.artefact(AttentionMap)
     assert found is not None
     assert found.query == found.key == {}
     assert found.of_worker is not None

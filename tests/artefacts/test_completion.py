@@ -9,13 +9,15 @@ import numpy as np
 import pytest
 import torch
 
-from crowdcore.artefacts.completion import Completion, Filled, checked
-from crowdcore.completed import CompletedLabels
+from crowdcore.artefacts.completion import Completion, Filled
+from crowdcore.artefacts.pool_members import PoolMembers
 from crowdcore.data import DataError
-from crowdcore.labels import Labels
+from crowdcore.engine.completed_labels import CompletedLabels
+from crowdcore.engine.labels import Labels
+from crowdcore.errors import ResultError
 from crowdcore.registry import fit, get_method
-from crowdcore.result import ResultError
 from tests.crowds import golden_crowd
+from tests.left_behind import left_behind
 
 CPU = torch.device("cpu")
 FACTS = {"method": "test", "title": "Test", "params": {}, "seed": 0, "seconds": 0.0}
@@ -24,11 +26,11 @@ FACTS = {"method": "test", "title": "Test", "params": {}, "seed": 0, "seconds": 
 @pytest.fixture
 def completion(monkeypatch: pytest.MonkeyPatch) -> Completion:
     """Half of all cells filled at random, worked on a few items at a time."""
-    monkeypatch.setattr("crowdcore.artefacts.completion.COUNTED_AT_ONCE", 500)
+    monkeypatch.setattr("crowdcore.artefacts.completion.COUNTED_VALUES_PER_CHUNK", 500)
     data, rng = golden_crowd(), np.random.default_rng(0)
     shape = (data.n_items, data.n_workers)
     label = rng.integers(-data.n_classes, data.n_classes, shape).clip(min=-1)
-    return checked(data, Filled(label=label, probability=rng.random(shape)), FACTS)
+    return Completion.from_filled(data, Filled(label=label, probability=rng.random(shape)), FACTS)
 
 
 def test_sums_equal_those_of_the_list(completion: Completion) -> None:
@@ -57,7 +59,7 @@ def test_methods_count_without_making_the_list(
 def test_too_many_labels_to_list_are_a_sentence(
     completion: Completion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crowdcore.completed.MOST_LISTED", 100)
+    monkeypatch.setattr("crowdcore.engine.completed_labels.MAX_LISTED_LABELS", 100)
     with pytest.raises(DataError, match="too many for this method"):
         get_method("glad").fit(completion.data, completion=completion)
     get_method("ds").fit(completion.data, completion=completion)
@@ -68,10 +70,10 @@ def test_auto_leaves_out_the_member_that_would_list_too_many(
 ) -> None:
     auto = get_method("auto")
     whole = auto.fit(completion.data, completion=completion)
-    monkeypatch.setattr("crowdcore.completed.MOST_LISTED", 100)
+    monkeypatch.setattr("crowdcore.engine.completed_labels.MAX_LISTED_LABELS", 100)
     fewer = auto.fit(completion.data, completion=completion)
-    assert whole.artefacts["members"]["names"] == ["hds", "ds", "hbcc", "mace"]
-    assert fewer.artefacts["members"]["names"] == ["hds", "ds", "hbcc"]
+    assert left_behind(whole, PoolMembers).names == ["hds", "ds", "hbcc", "mace"]
+    assert left_behind(fewer, PoolMembers).names == ["hds", "ds", "hbcc"]
     assert "mace was left out" in " ".join(fewer.provenance.notes)
     assert "mace" not in " ".join(whole.provenance.notes)
 
@@ -93,7 +95,10 @@ def test_density_counts_a_pair_labelled_twice_once() -> None:
     )
     empty = np.full((data.n_items, data.n_workers), -1)
     nothing = Filled(label=empty, probability=np.zeros(empty.shape))
-    assert checked(twice, nothing, FACTS).density == checked(data, nothing, FACTS).density
+    assert (
+        Completion.from_filled(twice, nothing, FACTS).density
+        == Completion.from_filled(data, nothing, FACTS).density
+    )
 
 
 def test_wrong_cells_are_a_bug_of_the_method() -> None:
@@ -107,7 +112,7 @@ def test_wrong_cells_are_a_bug_of_the_method() -> None:
         {"probability": np.full(shape, np.nan)},
     ):
         with pytest.raises(ResultError, match="completion"):
-            checked(data, Filled(**{**good, **wrong}), FACTS)
+            Completion.from_filled(data, Filled(**{**good, **wrong}), FACTS)
 
 
 def test_filled_labels_cannot_calibrate() -> None:

@@ -64,12 +64,12 @@ def test_alpha_is_as_published(answers: list[str], alpha: float) -> None:
 
 
 def test_the_parts_of_the_published_example_are_those_of_its_coincidence_table() -> None:
-    found = agreement(crowd(PUBLISHED[2][0]))
+    agreed = agreement(crowd(PUBLISHED[2][0]))
     # Its diagonal is 7, 10, 8, 4 and 3; its margins are 9, 13, 10, 5 and 3.
-    assert (found.n_items, found.n_alone) == (11, 1)
-    assert found.observed == pytest.approx((7 + 10 + 8 + 4 + 3) / 40)
+    assert (agreed.n_items, agreed.n_alone) == (11, 1)
+    assert agreed.observed == pytest.approx((7 + 10 + 8 + 4 + 3) / 40)
     pairs = sum(count * (count - 1) for count in (9, 13, 10, 5, 3))
-    assert found.chance == pytest.approx(pairs / (40 * 39))
+    assert agreed.chance == pytest.approx(pairs / (40 * 39))
 
 
 triples = st.lists(
@@ -82,16 +82,16 @@ triples = st.lists(
 @given(triples)
 @settings(max_examples=200, deadline=None)
 def test_alpha_is_that_of_all_pairs_also_where_workers_repeat_themselves(rows: Triples) -> None:
-    found, expected = agreement(CrowdData.from_triples(rows)), slow_alpha(rows)
+    agreed, expected = agreement(CrowdData.from_triples(rows)), slow_alpha(rows)
     if expected is None:
-        assert found.alpha is None
-        assert found.interval is None
-        assert found.note
+        assert agreed.alpha is None
+        assert agreed.interval is None
+        assert agreed.note
     else:
-        assert found.alpha == pytest.approx(expected, abs=1e-12)
-        assert not found.note
+        assert agreed.alpha == pytest.approx(expected, abs=1e-12)
+        assert not agreed.note
     repeats = len(rows) - len({row[:2] for row in rows})
-    assert found.n_repeated == repeats
+    assert agreed.n_repeated == repeats
 
 
 @given(triples)
@@ -106,22 +106,22 @@ def test_the_order_of_labels_changes_nothing(rows: Triples) -> None:
 def test_items_with_one_label_are_left_out_and_counted() -> None:
     some = crowd(["aab", "aba"])
     more = crowd(["aabaa", "aba.."])
-    found = agreement(more)
-    assert (found.n_items, found.n_alone) == (3, 2)
-    assert found.alpha == agreement(some).alpha
+    agreed = agreement(more)
+    assert (agreed.n_items, agreed.n_alone) == (3, 2)
+    assert agreed.alpha == agreement(some).alpha
 
 
 def test_two_labels_of_one_worker_are_no_agreement() -> None:
-    found = agreement(CrowdData.from_triples([("i", "w", "a"), ("i", "w", "a"), ("j", "w", "b")]))
-    assert found.alpha is None
-    assert (found.n_items, found.n_alone, found.n_repeated) == (0, 2, 1)
-    assert "No item has labels of two workers" in found.note
+    agreed = agreement(CrowdData.from_triples([("i", "w", "a"), ("i", "w", "a"), ("j", "w", "b")]))
+    assert agreed.alpha is None
+    assert (agreed.n_items, agreed.n_alone, agreed.n_repeated) == (0, 2, 1)
+    assert "No item has labels of two workers" in agreed.note
 
 
 def test_one_class_says_nothing() -> None:
-    found = agreement(crowd(["aaa", "aaa"]))
-    assert (found.alpha, found.interval, found.observed, found.chance) == (None, None, 1, 1)
-    assert "one class" in found.note
+    agreed = agreement(crowd(["aaa", "aaa"]))
+    assert (agreed.alpha, agreed.interval, agreed.observed, agreed.chance) == (None, None, 1, 1)
+    assert "one class" in agreed.note
 
 
 def test_all_agree_or_answer_at_random() -> None:
@@ -135,9 +135,9 @@ def test_all_agree_or_answer_at_random() -> None:
         workers=("w", "x", "y", "z"),
         classes=("a", "b", "c"),
     )
-    found = agreement(blind)
-    assert found.interval is not None
-    assert found.interval[0] < 0 < found.interval[1]
+    agreed = agreement(blind)
+    assert agreed.interval is not None
+    assert agreed.interval[0] < 0 < agreed.interval[1]
 
 
 def test_the_interval_covers_alpha_about_as_often_as_it_says() -> None:
@@ -165,7 +165,7 @@ def test_the_interval_covers_alpha_about_as_often_as_it_says() -> None:
 def test_items_in_groups_vary_as_single_items_do(monkeypatch: pytest.MonkeyPatch) -> None:
     data = easy_crowd()
     single = agreement(data).interval
-    monkeypatch.setattr(module, "GROUPS", 70)
+    monkeypatch.setattr(module, "MAX_GROUPS", 70)
     grouped = agreement(data).interval
     assert single is not None
     assert grouped is not None
@@ -174,6 +174,6 @@ def test_items_in_groups_vary_as_single_items_do(monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_numbers_can_be_written_as_json() -> None:
-    found = json.loads(json.dumps(agreement(golden_crowd()).to_json()))
-    assert found["alpha"] == agreement(golden_crowd()).alpha
-    assert len(found["interval"]) == 2
+    agreed = json.loads(json.dumps(agreement(golden_crowd()).to_json()))
+    assert agreed["alpha"] == agreement(golden_crowd()).alpha
+    assert len(agreed["interval"]) == 2

@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from crowdcore import fit
-from crowdcore.audit.roc import MOST_POINTS, roc_curves
+from crowdcore.audit.roc import MAX_POINTS, roc_curves
 from crowdcore.data import UNKNOWN
 from crowdcore.result import Result
 from tests.crowds import easy_crowd, golden_crowd
@@ -19,39 +19,44 @@ def with_posterior(result: Result, seed: int) -> Result:
     """Other beliefs, with many equal ones among them."""
     rng = np.random.default_rng(seed)
     wide = rng.integers(1, 6, result.posterior.shape).astype(float)
-    return replace(result, posterior=wide / wide.sum(1, keepdims=True))
+    return result.with_fields(posterior=wide / wide.sum(1, keepdims=True))
 
 
 @pytest.mark.parametrize("classes", [2, 3])
 def test_areas_are_those_of_scikit_learn_also_where_scores_are_equal(classes: int) -> None:
     data = golden_crowd(classes)
     result = with_posterior(fit(data, "mv"), 0)
-    found = roc_curves(result)
-    assert found is not None
+    curves = roc_curves(result)
+    assert curves is not None
     assert data.gold is not None
-    for curve in found.curves:
+    for curve in curves.curves:
         code = data.classes.index(curve.name)
         area = roc_auc_score(data.gold == code, result.posterior[:, code])
         assert curve.auc == pytest.approx(area)
         assert curve.n == (data.gold == code).sum()
-        assert (curve.false[0], curve.true[0], curve.false[-1], curve.true[-1]) == (0, 0, 1, 1)
+        assert (
+            curve.false_positive_rate[0],
+            curve.true_positive_rate[0],
+            curve.false_positive_rate[-1],
+            curve.true_positive_rate[-1],
+        ) == (0, 0, 1, 1)
 
 
 def test_two_classes_have_the_curve_of_the_second_and_no_average() -> None:
-    found = roc_curves(fit(golden_crowd(2), "ds"))
-    assert found is not None
-    assert [curve.name for curve in found.curves] == ["rest"]
-    assert found.average is None
-    assert found.macro_auc == found.curves[0].auc
+    curves = roc_curves(fit(golden_crowd(2), "ds"))
+    assert curves is not None
+    assert [curve.name for curve in curves.curves] == ["rest"]
+    assert curves.average is None
+    assert curves.macro_auc == curves.curves[0].auc
 
 
 def test_more_classes_have_an_average_in_which_all_count_the_same() -> None:
-    found = roc_curves(with_posterior(fit(golden_crowd(), "mv"), 1))
-    assert found is not None
-    assert found.average is not None
-    assert found.average.auc == pytest.approx(np.mean([curve.auc for curve in found.curves]))
-    between = np.trapezoid(found.average.true, found.average.false)
-    assert between == pytest.approx(found.macro_auc, abs=0.02)
+    curves = roc_curves(with_posterior(fit(golden_crowd(), "mv"), 1))
+    assert curves is not None
+    assert curves.average is not None
+    assert curves.average.auc == pytest.approx(np.mean([curve.auc for curve in curves.curves]))
+    between = np.trapezoid(curves.average.true_positive_rate, curves.average.false_positive_rate)
+    assert between == pytest.approx(curves.macro_auc, abs=0.02)
 
 
 def test_sure_and_right_is_an_area_of_one_and_the_other_way_round_of_none() -> None:
@@ -76,9 +81,9 @@ def test_classes_without_gold_have_no_curve() -> None:
     data = golden_crowd()
     assert data.gold is not None
     two = np.where(data.gold == 2, UNKNOWN, data.gold)
-    found = roc_curves(fit(replace(data, gold=two), "mv"))
-    assert found is not None
-    assert [curve.name for curve in found.curves] == list(data.classes[:2])
+    curves = roc_curves(fit(replace(data, gold=two), "mv"))
+    assert curves is not None
+    assert [curve.name for curve in curves.curves] == list(data.classes[:2])
 
 
 def test_long_curves_are_thinned_and_keep_their_ends_and_area() -> None:
@@ -89,9 +94,9 @@ def test_long_curves_are_thinned_and_keep_their_ends_and_area() -> None:
         data=replace(data, items=tuple(map(str, range(5000))), gold=rng.integers(0, 2, 5000)),
     )
     score = rng.random(5000)
-    found = roc_curves(many, np.stack([1 - score, score], 1))
-    assert found is not None
-    (curve,) = found.curves
-    assert len(curve.true) == MOST_POINTS
-    assert (curve.true[-1], curve.false[-1]) == (1, 1)
+    curves = roc_curves(many, np.stack([1 - score, score], 1))
+    assert curves is not None
+    (curve,) = curves.curves
+    assert len(curve.true_positive_rate) == MAX_POINTS
+    assert (curve.true_positive_rate[-1], curve.false_positive_rate[-1]) == (1, 1)
     assert curve.auc == pytest.approx(roc_auc_score(many.data.gold, score))

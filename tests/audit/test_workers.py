@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from crowdcore.audit.workers import cost_quality, spammer_score, worker_confusion, worker_table
+from crowdcore.audit.workers import COLUMNS, cost_quality, spammer_score, worker_table
+from crowdcore.confusion import worker_confusion
 from crowdcore.data import CrowdData, Floats
 from crowdcore.registry import fit
 from tests.crowds import draw, golden_crowd
@@ -55,7 +58,7 @@ def table() -> pd.DataFrame:
 
 def test_verdicts_name_the_characters(table: pd.DataFrame) -> None:
     assert set(table["verdict"][:10]) == {"good"}
-    expected = ["random", "one answer", "inverted", "not enough data"]
+    expected = ["random", "one answer", "inverted", "undecided"]
     assert table["verdict"][10:].tolist() == expected
 
 
@@ -82,11 +85,21 @@ def test_few_labels_do_not_look_like_skill() -> None:
     assert score[60:].mean() > 0.5
 
 
+def test_the_spammer_score_of_the_blind_is_near_zero_however_few_their_labels() -> None:
+    rng = np.random.default_rng(2)
+    truth = rng.integers(0, 3, 2000)
+    blind, good = np.full((200, 3, 3), 1 / 3), np.tile(np.eye(3), (20, 1, 1))
+    data = draw(np.concatenate([blind, good]), truth, 6, rng)
+    certain = fit(data, "mv").with_fields(posterior=np.eye(3)[truth])
+    score = worker_table(certain)["spammer_score"]
+    assert score[:200].mean() < 0.02
+
+
 def test_items_that_nobody_else_labelled_are_no_evidence() -> None:
     triples = [(f"i{i}", "alone", "a") for i in range(50)] + [("j", "x", "a"), ("j", "y", "b")]
     table = worker_table(fit(CrowdData.from_triples(triples), "mv")).set_index("worker")
     assert table.loc["alone", "n_compared"] == 0
-    assert table.loc["alone", "verdict"] == "not enough data"
+    assert table.loc["alone", "verdict"] == "undecided"
     assert table["agreement"].isna()["alone"]
 
 
@@ -110,7 +123,7 @@ def test_a_method_without_matrices_gets_them_from_its_posterior() -> None:
     assert swapper[0, 1] > swapper[0, 0]
 
 
-def test_whoever_saw_one_class_only_may_give_it_always() -> None:
+def test_whoever_saw_one_class_only_and_gave_it_always_is_not_accused() -> None:
     rng = np.random.default_rng(0)
     confusion = np.tile(0.85 * EYE + 0.15 * (1 - EYE), (4, 1, 1))
     data = draw(confusion, np.repeat([0, 1], 100), 4, rng)
@@ -123,7 +136,7 @@ def test_whoever_saw_one_class_only_may_give_it_always() -> None:
         workers=(*data.workers, "expert"),
         classes=data.classes,
     )
-    assert worker_table(fit(more, "ds"))["verdict"].tolist() == ["good"] * 5
+    assert worker_table(fit(more, "ds"))["verdict"].tolist() == [*["good"] * 4, "undecided"]
 
 
 def test_a_hair_below_chance_is_random_however_many_labels_show_it() -> None:
@@ -135,3 +148,14 @@ def test_a_hair_below_chance_is_random_however_many_labels_show_it() -> None:
     row = worker_table(fit(CrowdData.from_triples(rows), "mv")).set_index("worker").loc["blind"]
     assert row["accuracy_high"] < 0.5
     assert row["verdict"] == "random"
+
+
+def test_the_table_has_the_columns_that_are_listed_and_no_score_takes_the_place_of_one() -> None:
+    result = fit(golden_crowd(), "mv")
+    scores = {"accuracy": np.arange(float(result.data.n_workers))}
+    table = worker_table(replace(result, worker_scores=scores))
+    names = [column.name for column in COLUMNS if not column.is_family]
+    given = [f"given:{name}" for name in result.data.classes]
+    assert table.columns.tolist() == [*names, "score:accuracy", *given]
+    assert table["accuracy"].max() <= 1
+    np.testing.assert_allclose(table[given].sum(axis=1), 1)

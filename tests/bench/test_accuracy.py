@@ -8,20 +8,17 @@ import pytest
 from typer.testing import CliRunner
 
 from crowdcore.bench.accuracy import (
-    ELSEWHERE,
     Cell,
     common_sets,
-    find_folders,
-    load,
     macro_average,
     measure,
     score,
     score_classifier,
-    short_names,
 )
+from crowdcore.bench.datasets import NEVER_GIVEN, find_folders, load, short_names
 from crowdcore.cli import app
 from crowdcore.data import DataError
-from crowdcore.method import Needs
+from crowdcore.needs import Needs
 from crowdcore.registry import get_method
 
 
@@ -77,7 +74,7 @@ def test_repeated_rows_count_as_published(tmp_path: Path) -> None:
 
 def test_a_true_class_that_nobody_gave_is_a_miss(tmp_path: Path) -> None:
     dataset = load(write(tmp_path / "set", TINY, "1 x, 3 z, 9 x"))
-    assert set(dataset.truth) == {0, -1, ELSEWHERE}
+    assert set(dataset.truth) == {0, -1, NEVER_GIVEN}
     assert dataset.data.classes == ("x", "y")
     assert dataset.unlabelled == 1
     assert measure(get_method("mv"), dataset, 1).mean == 0.5
@@ -88,7 +85,7 @@ def test_shared_ties_count_by_the_chance_of_a_draw(tmp_path: Path) -> None:
     result = get_method("mv").fit(dataset.data)
     assert score(result, dataset.truth) == 1 / 3
     assert score(result, dataset.truth, shared=True) == 0.5
-    elsewhere = np.where(dataset.truth >= 0, ELSEWHERE, dataset.truth)
+    elsewhere = np.where(dataset.truth >= 0, NEVER_GIVEN, dataset.truth)
     assert score(result, elsewhere, shared=True) == 0
 
 
@@ -158,7 +155,7 @@ def test_a_classifier_is_scored_on_held_out_items(tmp_path: Path) -> None:
     folder = with_features(tmp_path / "set", task=list("abc"), x=x, truth=["x", "y", "z"])
     dataset = load(folder)
     assert dataset.test is not None
-    assert dataset.test.truth.tolist() == [0, 1, ELSEWHERE]
+    assert dataset.test.truth.tolist() == [0, 1, NEVER_GIVEN]
     assert dataset.test.features.shape == (3, 3)
     quick = get_method("dl_mv").fit(dataset.data, epochs=60, held_out=0)
     assert score_classifier(quick, dataset.test) == pytest.approx(2 / 3)

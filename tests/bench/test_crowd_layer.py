@@ -12,7 +12,7 @@ import pytest
 
 from crowdcore.bench.papers import crowd_layer, reproduce
 from crowdcore.bench.papers.crowd_layer import PUBLISHED, digits, taking_part
-from crowdcore.bench.rows import Row
+from crowdcore.bench.variants import Variant
 from crowdcore.data import DataError
 from crowdcore.registry import get_method, methods
 from tests.featured import featured_crowd
@@ -45,10 +45,10 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    def few() -> Iterator[Row]:
+    def few() -> Iterator[Variant]:
         for name in ("dl_mv", "dl_true", "aali"):
             method = get_method(name)
-            yield Row(title=name, method=method, params=dict(method.quick))
+            yield Variant(title=name, method=method, params=dict(method.quick))
 
     monkeypatch.setattr(crowd_layer, "SEEDS", 2)
     monkeypatch.setattr(crowd_layer, "DIGITS_LEARNT", 120)

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from crowdcore.bench import difficulty_crowds
+from crowdcore.bench.difficulty_crowds import digit_crowd, gaussian_crowd
 from crowdcore.bench.papers import difficulty, reproduce, write_charts
-from crowdcore.bench.papers.difficulty import digit_crowd, gaussian_crowd
 
 
 def test_the_points_are_the_papers_on_which_the_best_rule_is_lucky() -> None:
@@ -29,17 +30,21 @@ def test_experts_guess_at_the_boundary_and_reach_their_expertise_far_from_it() -
     positive = np.tile(np.repeat([True, False], 500), 5)
     assert right[away < 0.5].mean() == pytest.approx(0.5, abs=0.05)
     far = right[(away > 4) & positive].mean(0)
-    np.testing.assert_allclose(far, difficulty.SENSITIVITY, atol=0.06)
+    np.testing.assert_allclose(far, difficulty_crowds.SENSITIVITY, atol=0.06)
 
 
 @pytest.mark.parametrize("look_alikes", [False, True])
 def test_workers_err_on_digits_that_the_reference_finds_unclear(look_alikes: bool) -> None:
     data = digit_crowd(0, look_alikes=look_alikes).data
     assert data.gold is not None
-    right = (data.label == data.gold[data.item]).reshape(-1, difficulty.LABELS_A_DIGIT).mean(1)
-    assert data.labels_per_item.tolist() == [difficulty.LABELS_A_DIGIT] * 1000
+    right = (
+        (data.label == data.gold[data.item]).reshape(-1, difficulty_crowds.LABELS_PER_DIGIT).mean(1)
+    )
+    assert data.labels_per_item.tolist() == [difficulty_crowds.LABELS_PER_DIGIT] * 1000
     assert right.mean() == pytest.approx(0.48, abs=0.04)
-    assert right.std() > 1.2 * np.sqrt(0.25 / difficulty.LABELS_A_DIGIT)  # more than by luck
+    assert right.std() > 1.2 * np.sqrt(
+        0.25 / difficulty_crowds.LABELS_PER_DIGIT
+    )  # more than by luck
     cells = np.bincount(10 * data.gold[data.item] + data.label, minlength=100).reshape(10, 10)
     errors = cells[~np.eye(10, dtype=bool)]
     assert (errors.max() > 4 * np.median(errors)) == look_alikes
@@ -51,7 +56,7 @@ def test_the_tables_have_the_papers_numbers_beside_ours(
 ) -> None:
     monkeypatch.setattr(difficulty, "DRAWS", 2)
     monkeypatch.setattr(difficulty, "DIGIT_DRAWS", 2)
-    monkeypatch.setattr(difficulty, "DIGITS_LEARNT", 150)
+    monkeypatch.setattr(difficulty_crowds, "DIGITS_LEARNT", 150)
     told: list[str] = []
     accuracy, truths, expertise, digits = reproduce("difficulty", tmp_path, told.append)
     rows = {row[0]: row for row in accuracy.rows}

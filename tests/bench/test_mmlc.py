@@ -8,9 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 from crowdcore.bench import papers
-from crowdcore.bench.accuracy import DataSet
+from crowdcore.bench.datasets import DataSet
 from crowdcore.bench.papers import mmlc, mmlc_redundancy
-from crowdcore.bench.rows import Row
+from crowdcore.bench.variants import Variant
 from crowdcore.cli import app
 from crowdcore.data import DataError
 from crowdcore.registry import fit, get_method
@@ -39,7 +39,7 @@ def test_the_table_has_all_oracles_and_a_bound_that_is_called_one(
     dataset: DataSet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        mmlc, "others", lambda: [Row(title="mv", method=get_method("mv"), params={})]
+        mmlc, "compared_variants", lambda: [Variant(title="mv", method=get_method("mv"), params={})]
     )
     (table,) = papers.reproduce("mmlc", Path(), lambda _: None)
     rows = {row[0]: row for row in table.rows}
@@ -51,7 +51,7 @@ def test_the_table_has_all_oracles_and_a_bound_that_is_called_one(
 
 
 def test_every_classifier_that_needs_no_gold_takes_part() -> None:
-    titles = [row.title for row in mmlc.others()]
+    titles = [row.title for row in mmlc.compared_variants()]
     assert titles[:4] == ["mv", "ds", "fds", "hds"]
     assert {"crowd_layer mw", "unionnet b", "raykar_em", "fixed_difficulty_em"} <= set(titles)
     assert "dl_true" not in titles
@@ -88,7 +88,7 @@ def test_redundancy_can_be_drawn(
     )
     assert told.exit_code == 0, told.output
     assert "Figure 2: music" in told.output
-    assert "Most labels an item" in page.read_text(encoding="utf-8")
+    assert "Most labels per item" in page.read_text(encoding="utf-8")
 
 
 def test_tables_without_charts_say_so(tmp_path: Path) -> None:

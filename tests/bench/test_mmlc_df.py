@@ -8,7 +8,7 @@ import pytest
 
 from crowdcore.artefacts.completion import Completion
 from crowdcore.bench import papers
-from crowdcore.bench.accuracy import DataSet
+from crowdcore.bench.datasets import DataSet
 from crowdcore.bench.papers import mmlc_df
 from crowdcore.registry import fit, get_method
 from tests.crowds import featured_crowd

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from crowdcore.bench import correlation, papers
-from crowdcore.bench.accuracy import load
+from crowdcore.bench import attention_cost, papers
+from crowdcore.bench.datasets import load
 from crowdcore.bench.papers import hgnn, hgnn_baselines
 from crowdcore.cli import app
 from crowdcore.data import DataError
@@ -110,9 +110,9 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
             params = setup.params if name in ("ibcc", "ebcc") else {**setup.params, "epochs": 2}
             monkeypatch.setitem(setups, name, replace(setup, params=params))
     monkeypatch.setattr(hgnn, "PROCESSES", 1)
-    monkeypatch.setattr(correlation, "SMALL", 50)
-    monkeypatch.setattr(correlation, "LARGE", 100)
-    monkeypatch.setattr(correlation, "_alone", here)
+    monkeypatch.setattr(attention_cost, "SMALL", 50)
+    monkeypatch.setattr(attention_cost, "LARGE", 100)
+    monkeypatch.setattr(attention_cost, "_in_own_process", here)
 
 
 @pytest.mark.usefixtures("quick")
@@ -138,7 +138,7 @@ def test_hgnn_has_ours_beside_the_papers_in_every_table(folder: Path) -> None:
 def test_a_set_can_be_scored_without_the_workers_that_its_gold_came_from(folder: Path) -> None:
     place = folder / "bird"
     names, n_items = load(place).data.workers, load(place).data.n_items
-    row = hgnn.Row(name="bird, no experts", place=place, without=names[:2])
+    row = hgnn.CrowdSubset(name="bird, no experts", path=place, without=names[:2])
     job = hgnn.Job(row=row, setup=hgnn.SETUPS["ibcc"], folds=(0,))
     left = hgnn.read(row)
     assert set(left.data.worker) == set(range(2, len(names)))
@@ -148,5 +148,5 @@ def test_a_set_can_be_scored_without_the_workers_that_its_gold_came_from(folder:
 
 def test_the_test_gold_chooses_one_epoch_for_all_folds() -> None:
     epochs = np.array([[0.5, 0.7, 0.9], [0.5, 0.8, 0.4]])
-    cell = hgnn.Cell(last=np.zeros(2), epochs=epochs)
+    cell = hgnn.FoldAccuracies(last=np.zeros(2), epochs=epochs)
     assert cell.best().tolist() == [0.7, 0.8]  # not the best of each fold

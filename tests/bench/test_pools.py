@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from crowdcore.bench.accuracy import load, score
+from crowdcore.bench.accuracy import score
+from crowdcore.bench.datasets import load
 from crowdcore.bench.pools import Pools, compare, possible
 from crowdcore.cli import app
 from crowdcore.data import DataError
@@ -55,10 +56,10 @@ def test_a_set_that_is_left_out_does_not_choose_its_pool() -> None:
 def test_the_pool_of_auto_scores_as_auto_does(tmp_path: Path) -> None:
     dataset = load(_save(tmp_path, 1))
     found = compare(["hds", "ds", "hbcc"], "mace", [dataset])
-    place = found.place({"hds": 1, "ds": 1, "hbcc": 1, "mace": 3, "mv": 1})
+    place = found.index({"hds": 1, "ds": 1, "hbcc": 1, "mace": 3, "mv": 1})
     assert place is not None
     assert found.accuracy[place, 0] == score(fit(dataset.data, "auto"), dataset.truth)
-    alone = found.place({"ds": 1})
+    alone = found.index({"ds": 1})
     assert alone is not None
     assert found.accuracy[alone, 0] == score(fit(dataset.data, "ds"), dataset.truth)
     for twice in ("ds", "mv"):

@@ -54,9 +54,11 @@ def test_the_cost_is_the_median_and_the_ratio_is_theirs_over_ours() -> None:
     ours = speed.Cost.of(outcomes)
     assert ours.seconds == 2.0
     theirs = speed.Cost(seconds=50.0, cpu_seconds=50.0, bytes=1.0, steps=3)
-    row = speed.Row(method="ds", n_labels=10, n_workers=2, ours=ours, theirs=theirs, fewest=ours)
+    row = speed.Measurement(
+        method="ds", n_labels=10, n_workers=2, ours=ours, theirs=theirs, smallest=ours
+    )
     assert (row.ratio, row.growth) == (50.0, 1.0)
-    alone = speed.Row(method="ds", n_labels=10, n_workers=2, ours=ours)
+    alone = speed.Measurement(method="ds", n_labels=10, n_workers=2, ours=ours)
     assert alone.ratio is alone.growth is None
 
 

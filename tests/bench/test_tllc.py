@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from crowdcore.artefacts.completion import Completion
 from crowdcore.bench import papers
-from crowdcore.bench.accuracy import DataSet
+from crowdcore.bench.datasets import DataSet
 from crowdcore.bench.papers import tllc
 from crowdcore.cli import app
 from crowdcore.data import CrowdData, DataError

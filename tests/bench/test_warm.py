@@ -7,7 +7,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from crowdcore.bench.warm import changes, simulated
+from crowdcore.bench.warm_start import changes, simulated
 from crowdcore.cli import app
 
 

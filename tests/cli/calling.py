@@ -16,8 +16,8 @@ from crowdcore.cli import app
 ROOT = Path(crowdcore.__file__).parent.parent
 
 
-def call(*arguments: str | Path) -> Any:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+def call(*arguments: str | Path, typed: str | None = None) -> Any:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], input=typed)
 
 
 def spawn(*arguments: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:

@@ -12,10 +12,10 @@ import pytest
 
 import crowdcore
 from crowdcore.cli.run import parse_params
+from crowdcore.config import Config
 from crowdcore.data import DataError
-from crowdcore.io.samples import samples
-from crowdcore.method import Config
-from crowdcore.registry import get_method, methods
+from crowdcore.registry import get_method, methods_of_files
+from crowdcore.samples import samples
 from tests.cli.calling import call, rows
 
 WIDE = next(sample.folder for sample in samples() if sample.id == "wide")
@@ -38,10 +38,14 @@ def test_every_command_has_help_that_reads_well() -> None:
 
 def test_methods_are_listed_with_what_they_need() -> None:
     lines = call("methods").stdout.splitlines()
-    assert lines[0].split() == ["id", "title", "family", "role", "kind", "needs", "year", "paper"]
-    known = [*methods(), *methods("complete")]
+    assert lines[0].split() == ["id", "title", "family", "role", "kinds", "needs", "year", "paper"]
+    roles = [method.role for method in methods_of_files()]
+    known = [method.id for method in methods_of_files() if method.role == "aggregate"]
+    known += [method.id for method in methods_of_files() if method.role == "complete"]
+    assert len(roles) == len(known)
     assert [line.split()[0] for line in lines[2:]] == known
     listed = {row["id"]: row for row in json.loads(call("methods", "--json").stdout)}
+    assert listed["gauss"]["kinds"] == "ratings"
     assert listed["ds"]["title"] == "Dawid-Skene"
     assert listed["ds"]["needs"] == "labels"
     assert set(listed) == set(known)
@@ -111,8 +115,8 @@ def test_columns_can_be_named(tmp_path: Path) -> None:
     columns = ["--item", "was", "--worker", "wer", "--label", "sagt", "--gold-column", "gold"]
     summary = json.loads(call("run", path, "-m", "mv", *columns, "--json").stdout)
     assert summary["data"] | {"fingerprint": ""} == {
-        "labels": 4, "items": 2, "workers": 3, "classes": ["ja", "nein"], "gold": 1,
-        "fingerprint": "",
+        "kind": "classes", "labels": 4, "items": 2, "workers": 3, "classes": ["ja", "nein"],
+        "gold": 1, "fingerprint": "",
     }  # fmt: skip
     assert summary["score"]["correct"] == 1
 
@@ -195,7 +199,6 @@ def test_settings_are_read_by_their_type() -> None:
         (["run", "LABELS", "-m", "ds", "-p", "iterations=3"], "ds has no setting 'iterations'"),
         (["run", "LABELS", "-m", "ds", "--worker", "who"], "a column that is not in the file"),
         (["run", "LABELS", "-m", "mv", "--device", "tpu"], "--device"),
-        (["check", "FOLDER"], "cannot be read"),
         (["chek", "LABELS"], "Did you mean 'check'?"),
         (["run", "LABELS", "-m", "qqqqq"], "There is no method 'qqqqq'. There are aali, "),
         (["run", "LABELS", "-m", "mv", "--out", "LABELS"], "is a file, not a folder"),

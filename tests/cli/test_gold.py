@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from crowdcore import fit, read_labels
-from crowdcore.audit.calibration import calibration_error, reliability
-from crowdcore.io.samples import samples
+from crowdcore.audit.reliability import calibration_error, reliability
+from crowdcore.samples import samples
 from tests.cli.calling import call
 
 SAMPLE = next(sample.folder for sample in samples() if sample.id == "relevance")
@@ -33,12 +33,20 @@ def test_the_gap_between_confidence_and_accuracy_is_told() -> None:
     assert said["calibration_error"] == pytest.approx(error)
 
 
-def test_a_calibrated_run_tells_the_accuracy_that_it_expects() -> None:
-    text, said = run("calibrate=labels"), json.loads(run("calibrate=labels", more=("--json",)))
-    point, low, high = said["expected_accuracy"]
-    assert low < point < high
-    assert f"Expected accuracy: {point:.4f} (95 % interval {low:.4f} to {high:.4f})" in text
-    assert "Expected accuracy" not in run()
+def test_a_run_without_gold_says_what_a_check_would_tell_and_how_little_is_known() -> None:
+    done = call("run", LABELS, "--method", "ds", "-p", "calibrate=labels")
+    assert done.exit_code == 0, done.output
+    assert "Accuracy: not known without gold" in done.stdout
+    assert "100 items to ±10 points" in done.stdout
+    assert "as far as other crowds can tell" in done.stdout
+    assert "not known without gold" not in run()
+    without = json.loads(call("run", LABELS, "--method", "ds", "--json").stdout)
+    with_gold = json.loads(run(more=("--json",)))["expected_accuracy"]
+    expected = without["expected_accuracy"]
+    assert expected["high"] - expected["low"] >= 0.1
+    assert expected["n_checked"] == 0
+    assert with_gold["n_checked"] > 0
+    assert with_gold["high"] - with_gold["low"] < expected["high"] - expected["low"]
 
 
 def test_gold_that_was_used_is_named_and_not_scored() -> None:

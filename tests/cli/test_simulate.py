@@ -45,7 +45,7 @@ def test_a_wish_that_cannot_be_met_leaves_old_files_alone(tmp_path: Path) -> Non
     assert call("simulate", "--out", tmp_path, "--items", "10").exit_code == 0
     done = call("simulate", "--out", tmp_path, "--workers", "2", "--force")
     assert done.exit_code == 2
-    assert "5 labels an item need as many workers" in done.stderr
+    assert "5 labels per item need as many workers" in done.stderr
     assert len(rows(tmp_path / "labels.csv")) == 50
 
 
@@ -53,7 +53,7 @@ def test_the_command_simulates_by_the_same_defaults_as_the_function() -> None:
     function = inspect.signature(simulate).parameters
     command = inspect.signature(simulate_command).parameters
     shared = set(function) - {"truth"}
-    assert shared == set(command) - {"out", "force"}
+    assert shared == set(command) - {"out", "force", "kind"}
     assert {name: command[name].default for name in shared} == {
         name: function[name].default for name in shared
     }

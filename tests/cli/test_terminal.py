@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from crowdcore.cli.frame import table
+from crowdcore.cli.terminal import table
 from tests.cli.calling import ROOT, call, spawn
 
 
@@ -63,7 +63,7 @@ def test_a_terminal_shows_progress() -> None:
     import pty
 
     code = (
-        "from crowdcore.cli.frame import progress; from crowdcore.run import Progress\n"
+        "from crowdcore.cli.terminal import progress; from crowdcore.run import Progress\n"
         "with progress() as watch:\n"
         "    watch(Progress(stage='EM', step=3, total=7, speed=1.0, metrics={'loglik': -1.25}))\n"
     )
@@ -93,10 +93,10 @@ def test_help_is_quick_because_nothing_heavy_is_imported() -> None:
 def test_the_dashboard_is_started_with_what_was_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import dashboard.launch
+    import dashboard.server.launch
 
     calls: list[dict[str, Any]] = []
-    monkeypatch.setattr(dashboard.launch, "main", lambda **options: calls.append(options))
+    monkeypatch.setattr(dashboard.server.launch, "main", lambda **options: calls.append(options))
     wishes = ["--port", "8600", "--host", "0.0.0.0", "--no-browser", "--workspace", str(tmp_path)]
     assert call("dashboard", *wishes).exit_code == 0
     assert call("dashboard").exit_code == 0

@@ -21,7 +21,7 @@ OpenPage = Callable[..., AppTest]
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     """Make an empty workspace and have the dashboard use it."""
     monkeypatch.setenv("CROWDCORE_HOME", str(tmp_path))
-    monkeypatch.setattr("dashboard.startup.begin", lambda _root: threading.Thread())
+    monkeypatch.setattr("dashboard.server.startup.begin", lambda _root: threading.Thread())
     monkeypatch.setattr("crowdcore.jobs.ensure_daemon", lambda _workspace: None)
     return Workspace(tmp_path)
 

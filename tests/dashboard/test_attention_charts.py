@@ -7,14 +7,14 @@ import pytest
 from numpy.typing import NDArray
 
 from dashboard.charts.attention import (
-    MOST_NAMES,
+    MAX_NAMES,
     by_excess,
     by_weight,
     group_map,
     node_map,
     times,
 )
-from dashboard.charts.space import MOST_CLASSES, class_groups, space_scatter, verdict_groups
+from dashboard.charts.space import MAX_CLASSES, class_groups, space_scatter, verdict_groups
 
 THEMES: list[Literal["light", "dark"]] = ["light", "dark"]
 
@@ -53,16 +53,16 @@ def test_a_weight_is_written_with_as_many_digits_as_say_something(weight: float,
 def test_in_logs_even_is_in_the_middle_and_the_scale_ends_with_the_links() -> None:
     shade = by_weight(weights(6), log=True, links=links(6))
     assert (shade.low, shade.high) == (-2, 2)  # the diagonal does not stretch it
-    assert shade.words[shade.ticks.index(0)] == "even"
-    assert shade.words[0] == "1/4"
-    assert shade.words[-1] == "4×"
+    assert shade.tick_texts[shade.ticks.index(0)] == "even"
+    assert shade.tick_texts[0] == "1/4"
+    assert shade.tick_texts[-1] == "4×"
     assert by_weight(weights(6), log=True).high == 6
 
 
 def test_without_logs_the_scale_begins_at_nothing() -> None:
     shade = by_weight(weights(6), log=False, links=links(6))
     assert (shade.low, shade.high) == (0, 4)
-    assert shade.words[:2] == ["0×", "1×"]
+    assert shade.tick_texts[:2] == ["0×", "1×"]
 
 
 def test_weights_of_nothing_are_blank_and_even_ones_keep_a_readable_scale() -> None:
@@ -78,7 +78,7 @@ def test_excess_agreement_is_read_in_points_from_zero_up() -> None:
     excess = np.array([[np.nan, 0.15], [0.15, np.nan]])
     shade = by_excess(excess)
     assert (shade.low, shade.high) == (0, 0.2)
-    assert shade.words == ["+0", "+5", "+10", "+15", "+20"]
+    assert shade.tick_texts == ["+0", "+5", "+10", "+15", "+20"]
     assert by_excess(np.full((2, 2), np.nan)).high == 0.1
 
 
@@ -99,7 +99,7 @@ def test_a_map_has_names_verdicts_and_cells_that_carry_codes() -> None:
 
 
 def test_a_large_map_has_no_names_and_is_drawn_by_the_graphics_card() -> None:
-    figure = draw_map(MOST_NAMES + 1)
+    figure = draw_map(MAX_NAMES + 1)
     assert figure.data[1].type == "scattergl"
     assert len(figure.layout.xaxis.ticktext) == 0
     assert draw_map(3).data[1].type == "scatter"
@@ -160,12 +160,12 @@ def test_shares_colour_points_and_keep_their_signs() -> None:
 
 
 def test_of_many_classes_the_rare_and_the_undecided_stand_back() -> None:
-    codes = np.concatenate([np.arange(12), np.arange(MOST_CLASSES), [-1]])
+    codes = np.concatenate([np.arange(12), np.arange(MAX_CLASSES), [-1]])
     classes = [f"c{i}" for i in range(12)]
     rest, *own = class_groups(codes, classes, "light")
-    assert [group.name for group in own] == classes[:MOST_CLASSES]
+    assert [group.name for group in own] == classes[:MAX_CLASSES]
     assert rest.name == "other"
-    assert len(rest.rows) == 12 - MOST_CLASSES + 1
+    assert len(rest.rows) == 12 - MAX_CLASSES + 1
     assert sum(len(group.rows) for group in (rest, *own)) == len(codes)
 
 

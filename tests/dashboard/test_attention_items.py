@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from crowdcore.workspace import Workspace
-from dashboard import placing
+from dashboard import plane
 from tests.dashboard.attentive import (
     fake_start,
     pick_cell,
@@ -104,7 +104,7 @@ def test_points_of_the_space_choose_workers_and_items(home: Workspace) -> None:
 def test_of_many_items_a_sample_is_placed_and_said(
     home: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(placing, "MOST_POINTS", 25)
+    monkeypatch.setattr(plane, "MAX_POINTS", 25)
     save_attending(home)
     page = open_view("attention", view="space", item="i3")
     assert (
@@ -118,7 +118,7 @@ def test_slow_places_are_waited_for_and_made_once(
     home: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[str] = []
-    monkeypatch.setattr("dashboard.placing.projections.start", fake_start(0, made))
+    monkeypatch.setattr("dashboard.plane.projections.start", fake_start(0, made))
     save_attending(home)
     page = open_view("attention", view="space")
     page.button_group(key="space_kind").set_value("umap").run()
@@ -132,7 +132,7 @@ def test_places_that_fail_can_be_tried_again(
     home: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[str] = []
-    monkeypatch.setattr("dashboard.placing.projections.start", fake_start(3, made))
+    monkeypatch.setattr("dashboard.plane.projections.start", fake_start(3, made))
     save_attending(home)
     page = open_view("attention", view="space")
     page.button_group(key="space_kind").set_value("umap").run()

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,13 +11,15 @@ import psutil
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
-from crowdcore.io.tables import labels_table
-from crowdcore.io.writers import write_csv
+from crowdcore.export.tables import labels
+from crowdcore.export.writers import write_csv
 from crowdcore.jobs import stop_daemon
 from crowdcore.simulation import simulate
 from crowdcore.workspace import Workspace
-from dashboard.startup import WELCOMED
-from tests.dashboard.test_launch import ROOT, free_port, wait_until_healthy
+from dashboard.server.startup import WELCOMED
+from tests.dashboard.results import save_run
+from tests.dashboard.server import serving
+from tests.export.finished import MTURK, finished
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -50,24 +49,12 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
 @pytest.fixture(scope="module")
 def address(home: Workspace, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     log = tmp_path_factory.mktemp("log") / "log"
-    port = free_port()
-    code = (
-        "from pathlib import Path; from dashboard.launch import main; "
-        f"main({port}, Path({str(home.root)!r}), browser=False)"
-    )
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [sys.executable, "-c", code], cwd=ROOT, stdout=output, stderr=subprocess.STDOUT
-        )
     try:
-        wait_until_healthy(process, port, log)
-        token = (home.root / "token").read_text(encoding="ascii")
-        yield f"http://localhost:{port}/?token={token}"
-        maps = Path(f"/proc/{process.pid}/maps")
-        assert not maps.exists() or "libtorch" not in maps.read_text(encoding="utf-8")
+        with serving(home, log, daemon=True) as server:
+            yield f"http://localhost:{server.port}/?token={server.token}"
+            maps = Path(f"/proc/{server.process.pid}/maps")
+            assert not maps.exists() or "libtorch" not in maps.read_text(encoding="utf-8")
     finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(20)
         stop_daemon(home)
 
 
@@ -104,7 +91,11 @@ def test_a_file_becomes_results_that_survive_a_reload(
     page.goto(address)
     heading(page, "Data")
     assert "token" not in page.url
-    page.locator('input[type="file"]').first.set_input_files(tmp_path / "pets.csv")
+    experts = "item,answer\ni1,cat\ni2,dog\ni3,cat\n"
+    (tmp_path / "experts.csv").write_text(experts, encoding="utf-8")
+    uploads = [tmp_path / "experts.csv", tmp_path / "pets.csv"]
+    page.locator('input[type="file"]').first.set_input_files(uploads)
+    page.get_by_text("holds answers of 3 of the 40 items").wait_for()
     page.get_by_role("button", name="Create project").click()
     heading(page, "Run")
     assert overflow(page) == 0
@@ -136,7 +127,7 @@ def test_stop_stops_and_the_exported_truths_are_those_of_the_run(
     page: Page, address: str, home: Workspace, tmp_path: Path
 ) -> None:
     crowd = simulate(items=4_000, workers=30, classes=3, labels_per_item=5, features=0, seed=2).data
-    write_csv(labels_table(crowd), tmp_path / "crowd.csv", spreadsheet_safe=False)
+    write_csv(labels(crowd), tmp_path / "crowd.csv", spreadsheet_safe=False)
     base = address.partition("?")[0]
     page.goto(address)
     heading(page, "Data")
@@ -169,7 +160,7 @@ def test_stop_stops_and_the_exported_truths_are_those_of_the_run(
     evidence = home.workers(done.id).set_index("worker")["evidence"][crowd.workers[0]]
     page.get_by_text(evidence.split(" of ")[0], exact=False).first.wait_for()
 
-    page.goto(f"{base}export?project={project.id}&run={done.id}")
+    page.goto(f"{base}export?project={project.id}&run={done.id}&view=tables")
     with page.expect_download() as download:
         page.get_by_role("button", name="Download", exact=True).click()
     download.value.save_as(tmp_path / "truths.csv")
@@ -207,3 +198,23 @@ def test_a_completed_matrix_is_drawn_compared_and_downloaded(
     assert set(exported["worker"]) == set(crowd.workers)
     assert home.run(run.id).status == "done"
     assert errors == []
+
+
+def test_results_go_back_to_the_file_and_to_tools(
+    page: Page, address: str, home: Workspace
+) -> None:
+    run = save_run(home, finished(MTURK, "batch.csv").data, "mv", project="Way back")
+    page.goto(address)
+    page.goto(f"{address.partition('?')[0]}export?project={run.project_id}&run={run.id}")
+    names = []
+    for title in ("Your file with the truths", "Excel workbook", "Amazon Mechanical Turk"):
+        page.get_by_text(title, exact=True).first.click()
+        page.get_by_role("heading", name=title, exact=True).wait_for()
+        with page.expect_download() as download:
+            page.get_by_role("link", name="Download").click()
+        names.append(download.value.suggested_filename)
+        if title.startswith("Your"):
+            header = download.value.path().read_text().splitlines()[0]
+            assert header.endswith('"Reject","truth","confidence","agrees"')
+    assert names == ["batch-with-truths.csv", "way-back-mv.xlsx", "way-back-mv-mturk.zip"]
+    assert overflow(page) == 0

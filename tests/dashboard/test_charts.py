@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from crowdcore.audit.kinds import audit_of
 from dashboard.charts.history import history_curve
 from dashboard.charts.palette import (
-    MOST_POINTS,
-    VERDICTS,
+    MAX_POINTS,
+    VERDICT_STYLES,
     class_colours,
     plain,
-    verdict_style,
     verdict_words,
 )
 from dashboard.charts.truths import (
@@ -25,15 +25,16 @@ from dashboard.charts.truths import (
     reliability_curve,
 )
 from dashboard.charts.workers import (
-    MOST_CLASSES,
-    MOST_TEXTS,
-    MOST_WHISKERS,
+    MAX_CLASSES,
+    MAX_TEXTS,
+    MAX_WHISKERS,
     class_shares,
     confusion_heatmap,
     matrix_order,
     sampled_workers,
     worker_scatter,
 )
+from dashboard.kinds import VIEWS
 
 THEMES: list[Literal["light", "dark"]] = ["light", "dark"]
 
@@ -53,9 +54,10 @@ def crowd(n: int, verdict: str = "good") -> pd.DataFrame:
 
 
 def test_verdicts_differ_in_sign_and_marker_not_only_in_colour() -> None:
-    styles = [verdict_style(word) for word in VERDICTS]
-    assert len({style.sign for style in styles}) == len(VERDICTS)
-    assert len({style.symbol for style in styles}) == len(VERDICTS)
+    for kind in VIEWS:
+        styles = [VERDICT_STYLES[name] for name in audit_of(kind).best_first]
+        assert len({style.sign for style in styles}) == len(styles)
+        assert len({style.symbol for style in styles}) == len(styles)
     assert verdict_words("good").endswith("good")
 
 
@@ -180,17 +182,17 @@ def test_the_chosen_cell_gets_a_frame() -> None:
 
 
 def test_a_large_matrix_has_no_text_and_puts_the_most_confused_first() -> None:
-    size = MOST_CLASSES + 10
+    size = MAX_CLASSES + 10
     counts = np.eye(size, dtype=int) * 5
     counts[17, 3] = 50
     order = matrix_order(np.eye(size), counts)
-    assert len(order) == MOST_CLASSES
+    assert len(order) == MAX_CLASSES
     assert set(order[:2].tolist()) == {3, 17}
     names = [str(i) for i in range(size)]
     figure = confusion_heatmap(np.eye(size), counts, names, show_counts=True, theme="light")
     assert len(figure.data) == 2
     assert list(figure.data[1].customdata[0]) == [order[0], order[0]]
-    assert list(matrix_order(np.eye(MOST_TEXTS), np.eye(MOST_TEXTS, dtype=int))) == list(range(12))
+    assert list(matrix_order(np.eye(MAX_TEXTS), np.eye(MAX_TEXTS, dtype=int))) == list(range(12))
 
 
 def test_many_narrow_cells_leave_out_the_leading_zero() -> None:
@@ -224,7 +226,7 @@ def test_points_carry_the_worker_and_its_interval() -> None:
 
 
 def test_too_many_intervals_are_left_to_hovering() -> None:
-    figure = worker_scatter(crowd(MOST_WHISKERS + 1), theme="light")
+    figure = worker_scatter(crowd(MAX_WHISKERS + 1), theme="light")
     assert not figure.data[0].error_y.visible
 
 
@@ -235,10 +237,10 @@ def test_workers_with_nothing_to_compare_are_not_drawn() -> None:
 
 
 def test_a_huge_crowd_is_sampled_with_everyone_in_doubt() -> None:
-    frame = crowd(MOST_POINTS + 5000)
+    frame = crowd(MAX_POINTS + 5000)
     frame.loc[frame.index[-50:], "verdict"] = "random"
     sample = sampled_workers(frame, keep="w7")
-    assert len(sample) == MOST_POINTS
+    assert len(sample) == MAX_POINTS
     assert (sample["verdict"] == "random").sum() == 50
     assert "w7" in set(sample["worker"])
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,9 +9,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from crowdcore import CrowdData, fit
+from crowdcore.artefacts.adverse_workers import AdverseWorkers
+from crowdcore.artefacts.artefact import Artefact
+from crowdcore.artefacts.label_embeddings import LabelEmbeddings
 from crowdcore.registry import methods
-from crowdcore.workspace import Dataset, RunRow, Workspace, runs
-from dashboard import completion_matrix
+from crowdcore.workspace import Dataset, RunRow, Workspace, run_states
+from dashboard.completion import matrix as completion_matrix
 from tests.completing import completed, filled, sparse_pets
 from tests.dashboard.results import charts, everything_said, key_like, open_view, pets, save_run
 
@@ -27,7 +29,7 @@ def save_completed(
     label: Any = TRUTH,
     *,
     excluded: tuple[str, ...] = (),
-    **artefacts: Any,
+    artefacts: Sequence[Artefact] = (),
 ) -> RunRow:
     """Save a run whose truths are what was filled in, for all that a hand-made filler knows."""
     data = sparse_pets() if data is None else data
@@ -36,12 +38,12 @@ def save_completed(
     dataset = home.add_data(project, data, name="pets.csv")
     run = home.queue(dataset.id, "ds", complete="wslc", excluded=excluded)
     data = home.run_data(run.id)
-    completion = filled(data, label, **artefacts)
+    completion = filled(data, label, artefacts=artefacts)
     truth = np.broadcast_to(np.asarray(label, np.int32), completion.label.shape)[:, 0]
     posterior = np.full((data.n_items, data.n_classes), 0.1 / max(1, data.n_classes - 1))
     posterior[np.arange(data.n_items), truth] = 0.9
-    result = replace(
-        fit(data, "ds"), posterior=posterior, truth=truth, tied=np.zeros(data.n_items, bool)
+    result = fit(data, "ds").with_fields(
+        posterior=posterior, truth=truth, tied=np.zeros(data.n_items, bool)
     )
     home.save_result(run.id, completed(result, completion))
     return home.run(run.id)
@@ -65,8 +67,8 @@ def test_without_a_run_there_is_nothing_to_show(dataset: Dataset) -> None:
 
 def test_a_run_that_failed_is_told_of(home: Workspace, dataset: Dataset) -> None:
     run = home.queue(dataset.id, "mv", complete="wslc")
-    runs.claim(home.catalogue)
-    runs.end(home.catalogue, run.id, "failed", "It broke.", folder=home.run_folder(run.id))
+    run_states.claim(home.catalogue)
+    run_states.end(home.catalogue, run.id, "failed", "It broke.", folder=home.run_folder(run.id))
     page = open_view("completion")
     assert page.subheader[0].value == "No run has finished yet"
     assert "It broke" in everything_said(page)
@@ -112,8 +114,8 @@ def test_a_completion_that_waits_or_failed_is_told_of(home: Workspace) -> None:
     plain = save_run(home, pets(), "ds")
     run = home.queue(plain.dataset_id, "ds", complete="wslc")
     assert "is waiting for its turn" in everything_said(open_view("completion"))
-    runs.claim(home.catalogue)
-    runs.end(home.catalogue, run.id, "failed", "No luck.", folder=home.run_folder(run.id))
+    run_states.claim(home.catalogue)
+    run_states.end(home.catalogue, run.id, "failed", "No luck.", folder=home.run_folder(run.id))
     page = open_view("completion")
     assert "ended without a result" in page.warning[0].value
     assert "No luck" in page.warning[0].value
@@ -266,8 +268,8 @@ def test_a_row_of_the_table_opens_its_worker(home: Workspace, open_page: OpenPag
 
 
 def test_adverse_workers_are_listed_with_evidence(home: Workspace) -> None:
-    adverse = {"adverse": np.array([False, False, False, True, False])}
-    save_completed(home, workers=adverse)
+    adverse = AdverseWorkers(adverse=np.array([False, False, False, True, False]))
+    save_completed(home, artefacts=[adverse])
     page = open_view("completion", view="workers")
     frame = table(page, "evidence")
     assert frame["worker"].tolist() == ["turned"]
@@ -276,7 +278,7 @@ def test_adverse_workers_are_listed_with_evidence(home: Workspace) -> None:
 
 
 def test_a_filler_that_found_nobody_adverse_says_so(home: Workspace) -> None:
-    save_completed(home, workers={"adverse": np.zeros(5, bool)})
+    save_completed(home, artefacts=[AdverseWorkers(adverse=np.zeros(5, bool))])
     page = open_view("completion", view="workers")
     assert "found no worker whose labels are unrelated" in everything_said(page)
 
@@ -300,12 +302,11 @@ def test_names_in_the_data_are_shown_as_they_are(home: Workspace) -> None:
         if (i + len(worker)) % 3
     ]
     data = CrowdData.from_triples(triples)
-    adverse = {"adverse": np.array([True, False])}
+    adverse = AdverseWorkers(adverse=np.array([True, False]))
     places = np.random.default_rng(0).normal(size=(data.n_labels, 3)).astype(np.float32)
     label = np.arange(data.n_items)[:, None] % 2
-    save_completed(
-        home, data, label, workers=adverse, embeddings={"with": places, "without": places}
-    )
+    points = LabelEmbeddings(with_transfer=places, without_transfer=places)
+    save_completed(home, data, label, artefacts=[adverse, points])
     for view in ("matrix", "workers", "truths", "space", "export"):
         page = open_view("completion", view=view, worker=evil)
         assert "![x]" not in everything_said(page)

@@ -13,8 +13,10 @@ from starlette.responses import FileResponse
 from streamlit.testing.v1 import AppTest
 
 from crowdcore.artefacts.completion import Completion
-from crowdcore.workspace import Workspace, runs
-from dashboard import completion_export, completion_truths, exports
+from crowdcore.artefacts.label_embeddings import LabelEmbeddings
+from crowdcore.workspace import Workspace, run_states
+from dashboard.completion import export, truths
+from dashboard.server import downloads
 from tests.completing import sparse_pets
 from tests.dashboard.results import charts, everything_said, key_like, open_view, pets, save_run
 from tests.dashboard.test_completion import OpenPage, metrics, save_completed, table
@@ -42,8 +44,10 @@ def test_truths_are_first_compared_with_a_vote_and_the_run_is_offered(home: Work
 def test_a_failed_counterpart_is_told_of_and_can_be_tried_again(home: Workspace) -> None:
     run = save_completed(home)
     other = home.queue(run.dataset_id, "ds")
-    runs.claim(home.catalogue)
-    runs.end(home.catalogue, other.id, "failed", "It broke.", folder=home.run_folder(other.id))
+    run_states.claim(home.catalogue)
+    run_states.end(
+        home.catalogue, other.id, "failed", "It broke.", folder=home.run_folder(other.id)
+    )
     page = open_view("completion", view="truths")
     assert "It broke" in everything_said(page)
     page.button(key="completion_counterpart").click().run()
@@ -96,7 +100,7 @@ def test_what_was_open_is_listed_apart_and_gold_narrows(home: Workspace) -> None
 def test_many_changes_come_a_page_at_a_time(
     home: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(completion_truths, "PAGE_ROWS", 1)
+    monkeypatch.setattr(truths, "PAGE_ROWS", 1)
     save_completed(home, label=TURNED)
     page = open_view("completion", view="truths")
     first = table(page, "was")["item"].tolist()
@@ -112,8 +116,8 @@ def test_embeddings_of_a_worker_are_shown_with_and_without_transfer(home: Worksp
     data, rng = sparse_pets(), np.random.default_rng(0)
     apart = np.column_stack([10.0 * data.label, rng.normal(size=data.n_labels)])
     deep = rng.normal(size=(data.n_labels, 5)).astype(np.float32)
-    parts = {"with": apart.astype(np.float32), "without": deep}
-    save_completed(home, embeddings=parts)
+    points_by_label = LabelEmbeddings(with_transfer=apart.astype(np.float32), without_transfer=deep)
+    save_completed(home, artefacts=[points_by_label])
     page = open_view("completion", view="space")
     first, second = charts(page)
     assert points(first) == points(second) == 4  # ann has the most labels, 4 of 5 with gold
@@ -135,7 +139,7 @@ def test_embeddings_that_are_missing_or_not_finite_are_told_of(home: Workspace) 
     data = sparse_pets()
     places = np.ones((data.n_labels, 2), np.float32)
     places[data.worker == data.workers.index("turned")] = np.nan
-    save_completed(home, embeddings={"with": places})
+    save_completed(home, artefacts=[LabelEmbeddings(with_transfer=places)])
     page = open_view("completion", view="space")
     assert len(charts(page)) == 1
     assert "This run did not try it" in everything_said(page)
@@ -152,19 +156,19 @@ def test_without_embeddings_no_such_view_is_offered(home: Workspace) -> None:
     assert charts(page)[0]["data"][0]["type"] == "heatmap"
 
 
-def read(content: bytes, fmt: exports.Format) -> pd.DataFrame:
+def read(content: bytes, fmt: downloads.Format) -> pd.DataFrame:
     file = io.BytesIO(content)
     if fmt == "parquet":
         return pd.read_parquet(file)
     return pd.read_csv(file, dtype={"item": str, "worker": str, "label": str})
 
 
-@pytest.mark.parametrize("fmt", exports.completed_formats())
-def test_a_downloaded_matrix_reads_back_as_it_was(home: Workspace, fmt: exports.Format) -> None:
+@pytest.mark.parametrize("fmt", downloads.completed_formats())
+def test_a_downloaded_matrix_reads_back_as_it_was(home: Workspace, fmt: downloads.Format) -> None:
     run = save_completed(home)
-    completion = Completion.of(home.load_result(run.id))
+    completion = home.load_result(run.id).artefact(Completion)
     assert completion is not None
-    back = read(exports.completed_bytes(home, run.id, "completed-long", fmt), fmt)
+    back = read(downloads.completed_bytes(home, run.id, "completed-long", fmt), fmt)
     assert list(back) == ["item", "worker", "label", "origin", "probability"]
     assert back["origin"].value_counts().to_dict() == {"filled": 16, "observed": 14}
     listed = completion.listed()
@@ -174,7 +178,9 @@ def test_a_downloaded_matrix_reads_back_as_it_was(home: Workspace, fmt: exports.
     }
     assert set(zip(back["item"], back["worker"], back["label"], strict=True)) == want
     assert (back["probability"].notna() == (back["origin"] == "filled")).all()
-    wide = read(exports.completed_bytes(home, run.id, "completed-wide", fmt), fmt).set_index("item")
+    wide = read(downloads.completed_bytes(home, run.id, "completed-wide", fmt), fmt).set_index(
+        "item"
+    )
     assert all(wide.loc[item, worker] == label for item, worker, label in want)
     assert not [path for path in home.root.iterdir() if path.name.startswith(".tmp-export-")]
 
@@ -186,13 +192,13 @@ def downloads_of(page: AppTest) -> list[str]:
 @pytest.mark.parametrize("where", ["completion", "export"])
 def test_every_form_and_format_can_be_downloaded(home: Workspace, where: str) -> None:
     save_completed(home)
-    page = open_view(where, **({"view": "export"} if where == "completion" else {}))
+    page = open_view(where, view="export" if where == "completion" else "tables")
     if where == "export":
         page.radio(key="export_what").set_value("Completed matrix").run()
     assert list(table(page, "origin")) == ["item", "worker", "label", "origin", "probability"]
     for form in ("long", "wide"):
         page.radio(key="completion_form").set_value(form).run()
-        for fmt in exports.completed_formats():
+        for fmt in downloads.completed_formats():
             page.selectbox(key="completion_format").set_value(fmt).run()
             assert not page.exception
             assert downloads_of(page) == ["Download", "How it was made (JSON)"]
@@ -202,20 +208,23 @@ def test_every_form_and_format_can_be_downloaded(home: Workspace, where: str) ->
 
 def test_the_export_page_offers_a_matrix_only_where_there_is_one(home: Workspace) -> None:
     save_run(home, pets(), "ds")
-    assert "Completed matrix" not in open_view("export").radio(key="export_what").options
+    assert (
+        "Completed matrix"
+        not in open_view("export", view="tables").radio(key="export_what").options
+    )
 
 
 def test_a_large_matrix_is_streamed_from_the_servers_own_route(
     home: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = save_completed(home)
-    monkeypatch.setenv(exports.SERVED, "1")
-    monkeypatch.setattr(completion_export, "MOST_LABELS", 20)
+    monkeypatch.setenv(downloads.SERVED, "1")
+    monkeypatch.setattr(export, "MAX_LABELS", 20)
     page = open_view("completion", view="export")
     (link,) = page.get("link_button")
-    assert link.proto.url == exports.export_url(run.id, "completed-long", "csv")
+    assert link.proto.url == downloads.export_url(run.id, "completed-long", "csv")
     plain = save_run(home, pets(), "mv")
-    route = next(one for one in exports.routes(home) if "{kind}" in one.path)
+    route = next(one for one in downloads.routes(home) if "{kind}" in one.path)
 
     def get(run_id: str, kind: str, fmt: str) -> Any:
         parts = {"run_id": run_id, "kind": kind, "fmt": fmt}

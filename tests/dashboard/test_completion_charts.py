@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from crowdcore.audit.completion import Cells
+from crowdcore.audit.completion import MatrixPiece
 from dashboard.charts.completion import (
-    MOST_BARS,
-    MOST_NAMES,
+    MAX_BARS,
+    MAX_NAMES,
     class_bars,
     coloured,
     label_matrix,
@@ -22,16 +22,16 @@ from dashboard.charts.palette import Theme, class_colours, lighter, quiet
 THEMES: list[Theme] = ["light", "dark"]
 
 
-def cells(label: Any, observed: Any, sure: float = 0.5) -> Cells:
+def cells(label: Any, observed: Any, sure: float = 0.5) -> MatrixPiece:
     codes = np.array(label)
-    return Cells(
+    return MatrixPiece(
         label=codes,
         observed=np.array(observed, bool),
         probability=np.full(codes.shape, sure, np.float16),
     )
 
 
-def texts(piece: Cells) -> Any:
+def texts(piece: MatrixPiece) -> Any:
     return np.full(piece.label.shape, "words", dtype=object)
 
 
@@ -90,7 +90,7 @@ def test_of_many_classes_the_commonest_have_colours() -> None:
 
 
 def test_many_rows_carry_no_names() -> None:
-    n = MOST_NAMES + 1
+    n = MAX_NAMES + 1
     piece = cells(np.zeros((n, 1), int), np.zeros((n, 1)))
     figure = sureness_matrix(
         piece, texts(piece), [f"w{i}" for i in range(n)], np.zeros(1, int), ["a"], theme="dark"
@@ -107,7 +107,7 @@ def test_bars_compare_shares_of_the_commonest_classes() -> None:
     assert figure.data[1].x.tolist() == [0.75, 0.25]
     assert list(figure.layout.yaxis.ticktext) == ["dog", "cat"]
     many = class_bars(np.arange(40), np.zeros(40, int), [f"c{i}" for i in range(40)], theme="dark")
-    assert len(many.data[0].x) == MOST_BARS
+    assert len(many.data[0].x) == MAX_BARS
     assert np.isfinite(many.data[0].x).all()  # nothing was filled in
 
 

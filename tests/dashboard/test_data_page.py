@@ -5,9 +5,10 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from crowdcore.io.samples import samples
+from crowdcore.samples import samples
 from crowdcore.workspace import Dataset, Workspace
-from tests.io.test_pictures import packed, picture
+from tests.reading.test_pictures import packed, picture
+from tests.reading.test_readings import two_ways
 
 OpenPage = Callable[..., AppTest]
 
@@ -42,7 +43,7 @@ def numbers(page: AppTest) -> dict[str, str]:
 
 def test_an_empty_workspace_offers_an_upload_and_every_sample(open_page: OpenPage) -> None:
     page = open_page()
-    assert page.file_uploader[0].label == "Labels file"
+    assert page.file_uploader[0].label.startswith("Labels file")
     offered = {button.key for button in page.button}
     assert offered >= {f"sample:{sample.id}" for sample in samples()}
 
@@ -343,3 +344,89 @@ def test_a_project_with_a_waiting_run_is_not_deleted_and_says_why(
     page.button(key="delete_project").click().run()
     assert "Stop it first" in page.error[0].value
     assert home.projects()
+
+
+def drop(page: AppTest, **contents: bytes) -> AppTest:
+    """Drop several files at once."""
+    dropped = [(f"{name}.csv", content, "text/csv") for name, content in contents.items()]
+    page.file_uploader(key="labels:0").set_value(dropped).run()
+    assert not page.exception
+    return page
+
+
+def test_files_that_are_dropped_together_are_recognised(
+    home: Workspace, open_page: OpenPage
+) -> None:
+    gold = b"item,gold\nq1,yes\nq2,no\n"
+    features = b"item,length\nq1,3\nq2,4\nq3,5\n"
+    page = drop(open_page(), gold=gold, features=features, answers=WIDE)
+    kinds = [box.value for box in page.selectbox if str(box.key).startswith("kind:")]
+    assert kinds == ["gold", "features", "labels"]
+    assert numbers(page)["Gold answers"] == "2"
+    assert numbers(page)["Features"] == "1"
+    page.selectbox(key="kind:1:0").set_value("other").run()
+    assert "Gold answers" not in numbers(page)
+    page.selectbox(key="kind:1:1").set_value("labels").run()
+    assert "Two files are said to hold the labels" in page.error[0].value
+    page.selectbox(key="kind:1:1").set_value("features").run()
+    page.button(key="create").click().run()
+    (dataset,) = home.datasets(home.projects()[0].id)
+    assert (dataset.name, dataset.n_features, dataset.n_gold) == ("answers.csv", 1, 0)
+
+
+def test_the_preview_marks_the_roles_in_colour(open_page: OpenPage) -> None:
+    page = upload(open_page(), "pets.csv", LONG)
+    badges = next(text.value for text in page.markdown if "-badge[item]" in text.value)
+    for role in ("item", "worker", "label", "gold"):
+        assert f"-badge[{role}]" in badges
+    styles = page.dataframe[0].proto.arrow_data.styler.styles
+    assert styles.count("background-color") >= 4
+
+
+def test_a_close_call_is_asked_with_both_readings_side_by_side(
+    home: Workspace, open_page: OpenPage
+) -> None:
+    page = upload(open_page(), "two.csv", two_ways())
+    assert "can be read in two ways" in page.info[0].value
+    assert not page.metric
+    assert [len(frame.value) for frame in page.dataframe] == [5, 5]
+    counts = [text.value for text in page.markdown if " labels of " in text.value]
+    assert len(counts) == 2
+    page.button(key="reading:1:1").click().run()
+    assert numbers(page)["Workers"] == "12"
+    assert any("Chosen by you" in text.value for text in page.markdown)
+    page.button(key="create").click().run()
+    report = home.report(home.datasets(home.projects()[0].id)[0].id)
+    assert report is not None
+    assert report.roles.item in ("alpha", "beta")
+
+
+def test_several_questions_become_data_sets_of_one_project(
+    home: Workspace, open_page: OpenPage
+) -> None:
+    rows = "".join(
+        f"d{item},w{worker},{'ab'[item % 2 ^ (worker == item % 5)]},"
+        f"{'xy'[item // 3 % 2 ^ (worker == 4)]}\n"
+        for item in range(30)
+        for worker in range(5)
+    )
+    page = upload(open_page(), "both.csv", f"doc,rater,animal,mood\n{rows}".encode())
+    offered = page.multiselect(key="questions:1")
+    assert len(offered.value) == 1
+    assert all("150 answers" in option for option in offered.options)
+    page.button(key="all_questions:1").click().run()
+    assert sorted(page.multiselect(key="questions:1").value) == ["animal", "mood"]
+    page.button(key="create").click().run()
+    (project,) = home.projects()
+    saved = {dataset.name: dataset for dataset in home.datasets(project.id)}
+    assert set(saved) == {"both.csv: animal", "both.csv: mood"}
+    classes = {name: home.load_data(one.id).classes for name, one in saved.items()}
+    assert classes == {"both.csv: animal": ("a", "b"), "both.csv: mood": ("x", "y")}
+    assert {(one.n_items, one.n_workers) for one in saved.values()} == {(30, 5)}
+
+
+def test_a_file_with_nothing_to_audit_is_told_for_what_it_is(open_page: OpenPage) -> None:
+    rows = "".join(f"d{n},{'ab'[n % 2]},{0.5 + n / 100}\n" for n in range(40))
+    page = upload(open_page(), "truths.csv", f"doc,label,confidence\n{rows}".encode())
+    assert "There seems to be nothing to audit" in page.warning[0].value
+    assert not any(button.key == "create" for button in page.button)

@@ -9,18 +9,18 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from crowdcore import fit
-from crowdcore.audit.calibration import calibration_error, reliability
 from crowdcore.audit.expertise import Expertise, expertise
+from crowdcore.audit.reliability import calibration_error, reliability
 from crowdcore.audit.roc import RocCurve, RocCurves, roc_curves
 from crowdcore.workspace import Workspace
 from dashboard.charts.expertise import (
-    MOST_CLASSES,
-    MOST_NAMES,
-    MOST_ROWS,
+    MAX_CLASSES,
+    MAX_NAMES,
+    MAX_ROWS,
     expertise_map,
     expertise_plane,
 )
-from dashboard.charts.roc import MOST_CURVES, roc_chart
+from dashboard.charts.roc import MAX_CURVES, roc_chart
 from tests.crowds import featured_crowd, golden_crowd
 from tests.dashboard.results import (
     charts,
@@ -189,7 +189,7 @@ def test_the_plane_has_larger_points_for_more_labels_and_lines_to_gold() -> None
 
 def test_the_plane_without_gold_has_estimates_only_and_spares_names_in_a_crowd() -> None:
     figure = expertise_plane(
-        made_up(MOST_NAMES + 1, 2, gold=False), np.arange(MOST_NAMES + 1), theme="dark"
+        made_up(MAX_NAMES + 1, 2, gold=False), np.arange(MAX_NAMES + 1), theme="dark"
     )
     _, estimated = figure.data
     assert estimated.mode == "markers"
@@ -204,29 +204,29 @@ def test_a_poor_worker_is_not_cut_off_the_plane() -> None:
 
 
 def test_the_map_shows_as_many_workers_and_classes_as_fit() -> None:
-    found = made_up(MOST_ROWS + 5, MOST_CLASSES + 5)
-    figure = expertise_map(found, np.arange(MOST_ROWS + 5)[::-1], theme="light", selected="w9")
+    found = made_up(MAX_ROWS + 5, MAX_CLASSES + 5)
+    figure = expertise_map(found, np.arange(MAX_ROWS + 5)[::-1], theme="light", selected="w9")
     heat, dots, cells = figure.data
-    assert np.shape(heat.z) == (MOST_ROWS, MOST_CLASSES)
-    assert len(dots.x) == len(cells.x) == MOST_ROWS * MOST_CLASSES
-    assert list(cells.customdata[0]) == [f"w{MOST_ROWS + 4}"]  # in the order that was given
+    assert np.shape(heat.z) == (MAX_ROWS, MAX_CLASSES)
+    assert len(dots.x) == len(cells.x) == MAX_ROWS * MAX_CLASSES
+    assert list(cells.customdata[0]) == [f"w{MAX_ROWS + 4}"]  # in the order that was given
     (frame,) = figure.layout.shapes
-    assert frame.y0 == MOST_ROWS + 4 - 9 - 0.5
+    assert frame.y0 == MAX_ROWS + 4 - 9 - 0.5
 
 
 def test_the_roc_chart_draws_the_worst_classes_and_the_average() -> None:
     line = np.linspace(0, 1, 5)
-    names = [f"c{k}" for k in range(MOST_CURVES + 3)]
+    names = [f"c{k}" for k in range(MAX_CURVES + 3)]
     curves = tuple(
-        RocCurve(name=name, n=3, false=line, true=line, auc=1 - k / 100)
+        RocCurve(name=name, n=3, false_positive_rate=line, true_positive_rate=line, auc=1 - k / 100)
         for k, name in enumerate(names)
     )
-    average = RocCurve(name="", n=9, false=line, true=line, auc=0.9)
+    average = RocCurve(name="", n=9, false_positive_rate=line, true_positive_rate=line, auc=0.9)
     figure = roc_chart(RocCurves(curves=curves, average=average), None, names, theme="light")
     drawn = [trace.name for trace in figure.data[1:]]
     assert drawn[:-1] == names[3:]
     assert drawn[-1].startswith("truths, average (0.9")
-    assert [trace.showlegend for trace in figure.data[1:]] == [False] * MOST_CURVES + [True]
+    assert [trace.showlegend for trace in figure.data[1:]] == [False] * MAX_CURVES + [True]
 
 
 def test_the_roc_chart_of_two_classes_has_one_thick_line() -> None:

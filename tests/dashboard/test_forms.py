@@ -5,8 +5,8 @@ from typing import Any, Literal
 from pydantic import Field
 from streamlit.testing.v1 import AppTest
 
-from crowdcore.method import Config
-from dashboard.forms import bounds_of, label_of
+from crowdcore.config import Config
+from dashboard.run.forms import bounds_of, label_of
 
 
 class EveryKind(Config):
@@ -26,7 +26,7 @@ class EveryKind(Config):
 def draw_every_kind() -> None:
     import streamlit as st
 
-    from dashboard.forms import config_form
+    from dashboard.run.forms import config_form
     from tests.dashboard.test_forms import EveryKind
 
     st.session_state["found"] = config_form(EveryKind, key="form", values={"whole": 4})
@@ -63,9 +63,9 @@ def test_a_widget_gives_what_was_typed_and_none_when_emptied() -> None:
 
 def test_open_bounds_become_the_nearest_number_inside() -> None:
     fields = EveryKind.model_fields
-    assert bounds_of(fields["whole"], whole=True).low == 1
-    assert bounds_of(fields["whole"], whole=True).high == 9
-    low = bounds_of(fields["real"], whole=False).low
+    assert bounds_of(fields["whole"], is_integer=True).low == 1
+    assert bounds_of(fields["whole"], is_integer=True).high == 9
+    low = bounds_of(fields["real"], is_integer=False).low
     assert low is not None
     assert 0 < low < 1e-300
 

@@ -1,97 +1,28 @@
 from __future__ import annotations
 
-import http.client
 import re
-import signal
 import socket
-import subprocess
-import sys
+import stat
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from crowdcore.data import CrowdData
 from crowdcore.registry import fit
-from crowdcore.workspace import Workspace
-from crowdcore.workspace.runs import claim
-from dashboard.exports import export_url
-from dashboard.gate import HEADERS
-from dashboard.launch import FIRST_PORT, options, pick_port
-
-ROOT = Path(__file__).parents[2]
-HOST = "127.0.0.1"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Server:
-    """A dashboard in a process of its own, over a workspace with one finished run."""
-
-    process: subprocess.Popen[bytes]
-    port: int
-    home: Workspace
-    run_id: str
-    log: Path
-
-    def get(self, path: str, cookie: str = "") -> tuple[int, dict[str, str], bytes]:
-        connection = http.client.HTTPConnection(HOST, self.port, timeout=20)
-        try:
-            connection.request("GET", path, headers={"Cookie": cookie} if cookie else {})
-            answer = connection.getresponse()
-            headers = {name.lower(): value for name, value in answer.getheaders()}
-            return answer.status, headers, answer.read()
-        finally:
-            connection.close()
-
-    @property
-    def token(self) -> str:
-        return (self.home.root / "token").read_text(encoding="ascii")
-
-    @property
-    def cookie(self) -> str:
-        return self.get(f"/?token={self.token}")[1]["set-cookie"].partition(";")[0]
-
-
-def start(port: int, home: Path, log: Path) -> subprocess.Popen[bytes]:
-    code = (
-        "from pathlib import Path; from crowdcore import jobs; from dashboard.launch import main; "
-        "jobs.ensure_daemon = lambda workspace: None; "
-        f"main({port}, Path({str(home)!r}), browser=False)"
-    )
-    with log.open("wb") as output:
-        return subprocess.Popen(
-            [sys.executable, "-c", code], cwd=ROOT, stdout=output, stderr=subprocess.STDOUT
-        )
-
-
-def wait_until_healthy(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
-    until = time.monotonic() + 30
-    while time.monotonic() < until:
-        if process.poll() is not None:
-            raise AssertionError(f"The server ended at once:\n{log.read_text(encoding='utf-8')}")
-        connection = http.client.HTTPConnection(HOST, port, timeout=2)
-        try:
-            connection.request("GET", "/_stcore/health")
-            if connection.getresponse().status == 200:
-                return
-        except OSError:
-            time.sleep(0.1)
-        finally:
-            connection.close()
-    raise AssertionError("The server did not become healthy")
-
-
-def free_port() -> int:
-    """Return a port that no other server of the tests, which may start at once, is given too."""
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return int(probe.getsockname()[1])
+from crowdcore.workspace import RunRow, Workspace
+from crowdcore.workspace.run_states import claim
+from dashboard.server.downloads import export_url
+from dashboard.server.gate import HEADERS
+from dashboard.server.launch import FIRST_PORT, allowed_hosts, options, pick_port
+from tests.dashboard.server import HOST, Server, serving, start
+from tests.torture import access
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Serve a workspace with one finished run and one that waits."""
     home = Workspace(tmp_path_factory.mktemp("home"))
     triples = [("i1", "w1", "=1+1"), ("i1", "w2", "=1+1"), ("i2", "w1", "b")]
     data = CrowdData.from_triples(triples)
@@ -100,24 +31,23 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     claim(home.catalogue)
     home.save_result(row.id, fit(data, "mv"))
     home.queue(dataset.id, "mv")
-    log = tmp_path_factory.mktemp("log") / "server.log"
-    port = free_port()
-    process = start(port, home.root, log)
-    try:
-        wait_until_healthy(process, port, log)
-        yield Server(process=process, port=port, home=home, run_id=row.id, log=log)
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(20)
+    with serving(home, tmp_path_factory.mktemp("log") / "server.log") as running:
+        yield running
 
 
-def test_health_is_open_and_pages_are_not(server: Server) -> None:
+@pytest.fixture
+def run(server: Server) -> RunRow:
+    """Return the run that has a result."""
+    return next(row for row in server.home.runs(server.home.projects()[0].id) if not row.active)
+
+
+def test_health_is_open_and_pages_are_not(server: Server, run: RunRow) -> None:
     assert server.get("/_stcore/health")[0] == 200
     for path in (
         "/",
         "/truths",
         "/_stcore/host-config",
-        export_url(server.run_id, "truths", "csv"),
+        export_url(run.id, "truths", "csv"),
     ):
         status, _, body = server.get(path)
         assert status == 403
@@ -148,8 +78,10 @@ def test_every_answer_carries_the_security_headers(server: Server) -> None:
     ("fmt", "begin"),
     [("csv", b'"item",'), ("csv-exact", b'"item",'), ("jsonl", b"{"), ("parquet", b"PAR1")],
 )
-def test_an_export_streams_with_a_safe_name(server: Server, fmt: str, begin: bytes) -> None:
-    address = export_url(server.run_id, "truths", fmt)  # type: ignore[arg-type]
+def test_an_export_streams_with_a_safe_name(
+    server: Server, run: RunRow, fmt: str, begin: bytes
+) -> None:
+    address = export_url(run.id, "truths", fmt)  # type: ignore[arg-type]
     status, headers, body = server.get(address, cookie=server.cookie)
     assert status == 200
     assert body.lstrip(b"\xef\xbb\xbf").startswith(begin)
@@ -162,9 +94,11 @@ def test_an_export_streams_with_a_safe_name(server: Server, fmt: str, begin: byt
         time.sleep(0.02)
 
 
-def test_a_spreadsheet_export_disarms_formulas_and_an_exact_one_does_not(server: Server) -> None:
-    safe = server.get(export_url(server.run_id, "truths", "csv"), cookie=server.cookie)[2]
-    exact = server.get(export_url(server.run_id, "truths", "csv-exact"), cookie=server.cookie)[2]
+def test_a_spreadsheet_export_disarms_formulas_and_an_exact_one_does_not(
+    server: Server, run: RunRow
+) -> None:
+    safe = server.get(export_url(run.id, "truths", "csv"), cookie=server.cookie)[2]
+    exact = server.get(export_url(run.id, "truths", "csv-exact"), cookie=server.cookie)[2]
     assert b',"\'=1+1",' in safe
     assert b',"=1+1",' in exact
 
@@ -178,8 +112,8 @@ def test_a_spreadsheet_export_disarms_formulas_and_an_exact_one_does_not(server:
         "/api/export/RUN/truths.exe",
     ],
 )
-def test_an_unknown_export_is_not_found(server: Server, path: str) -> None:
-    status = server.get(path.replace("RUN", server.run_id), cookie=server.cookie)[0]
+def test_an_unknown_export_is_not_found(server: Server, run: RunRow, path: str) -> None:
+    status = server.get(path.replace("RUN", run.id), cookie=server.cookie)[0]
     assert status in {400, 404}
 
 
@@ -234,3 +168,33 @@ def test_the_address_is_printed_with_its_token_and_nothing_else_is_said(server: 
     output = server.log.read_text(encoding="utf-8")
     assert f"http://localhost:{server.port}/?token={server.token}" in output
     assert len(output.strip().splitlines()) == 2
+
+
+def test_no_attack_gets_in_and_none_leaves_a_traceback(server: Server) -> None:
+    assert [row for row in access.attack(server, 240, seed=0) if row.failed] == []
+
+
+def test_a_hostile_neighbour_with_the_users_cookie_gets_no_socket(server: Server) -> None:
+    neighbour = {"Origin": f"http://127.0.0.1:{server.port + 1}", "Cookie": server.cookie}
+    assert server.open_socket(neighbour) == 403
+    assert server.open_socket({**neighbour, "Origin": server.origin}) == 101
+
+
+def test_an_address_with_a_coded_line_break_is_answered_with_400(server: Server) -> None:
+    for path in ("/a%0ab", "/%0d%0aSet-Cookie:%20x=1", f"/%0a?token={server.token}"):
+        assert server.get(path, server.cookie)[0] == 400
+    assert "Traceback" not in server.log.read_text(encoding="utf-8")
+
+
+def test_files_that_the_server_writes_are_the_users_alone(server: Server) -> None:
+    assert stat.S_IMODE((server.home.root / "token").stat().st_mode) == 0o600
+    status = Path(f"/proc/{server.process.pid}/status")
+    if status.exists():  # it was started with a umask of 0
+        assert "Umask:\t0077" in status.read_text(encoding="utf-8")
+
+
+def test_a_local_server_answers_to_its_own_names_only() -> None:
+    usual = {"localhost", "127.0.0.1", "::1"}
+    assert set(allowed_hosts("127.0.0.1") or ()) == usual
+    assert set(allowed_hosts("127.0.0.2") or ()) == {*usual, "127.0.0.2"}
+    assert allowed_hosts("0.0.0.0") is None

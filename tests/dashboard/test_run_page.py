@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 
 import pytest
@@ -8,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from crowdcore.registry import fit, get_method, methods
 from crowdcore.run import Progress
 from crowdcore.workspace import Dataset, RunRow, Workspace
-from crowdcore.workspace.runs import begin, claim, end, report
+from crowdcore.workspace.run_states import begin, claim, end, report
 
 OpenPage = Callable[..., AppTest]
 
@@ -143,7 +144,7 @@ def test_stop_asks_a_working_run_to_stop_and_says_so(
     step = Progress(stage="EM", step=3, total=10, speed=2.0, metrics={"loglik": -1.0})
     report(home.catalogue, row.id, step)
     page = open_page("run")
-    assert "step 3 of 10 · 2 steps a second" in page.get("progress")[0].proto.text
+    assert "step 3 of 10 · 2 steps per second" in page.get("progress")[0].proto.text
     page.button(key=f"stop:{row.id}").click().run()
     assert home.run(row.id).stopping
     assert page.button(key=f"stop:{row.id}").disabled
@@ -189,7 +190,7 @@ def test_a_failed_run_shows_its_sentence_and_its_log(
     row = home.queue(dataset.id, "mv")
     claim(home.catalogue)
     folder = home.run_folder(row.id)
-    (folder / "worker.log").write_text("Traceback of a bug", encoding="utf-8")
+    (folder / "fit.log").write_text("Traceback of a bug", encoding="utf-8")
     end(home.catalogue, row.id, "failed", "The run ran out of memory.", folder=folder)
     page = open_page("run")
     assert page.error[0].value == r"The run ran out of memory\."
@@ -233,3 +234,25 @@ def test_with_two_data_sets_the_run_uses_the_one_that_was_chosen(
     press_start(page, "mv")
     chosen = [row.dataset_id for row in home.runs(dataset.project_id)]
     assert chosen == [dataset.id, newer.id]
+
+
+def test_a_run_that_ends_while_the_page_is_drawn_is_drawn_once(
+    home: Workspace, dataset: Dataset, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = home.queue(dataset.id, "mv")
+    claim(home.catalogue)
+    begin(home.catalogue, row.id, pid=1, started=0.0)
+    page = open_page("run")
+    list_runs = Workspace.runs
+
+    def end_after_the_fragment(workspace: Workspace, project_id: str) -> list[RunRow]:
+        rows = list_runs(workspace, project_id)
+        if inspect.stack()[1].function == "_follow" and workspace.run(row.id).status == "running":
+            workspace.save_result(row.id, fit(workspace.load_data(dataset.id), "mv"))
+        return rows
+
+    monkeypatch.setattr(Workspace, "runs", end_after_the_fragment)
+    page.run()
+    assert not page.exception
+    assert home.run(row.id).status == "done"
+    monkeypatch.undo()

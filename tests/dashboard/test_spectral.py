@@ -11,7 +11,8 @@ from streamlit.testing.v1 import AppTest
 from crowdcore import CrowdData, fit
 from crowdcore.registry import methods
 from crowdcore.workspace import Dataset, RunRow, Workspace
-from dashboard import placing, spectral_centres
+from dashboard import plane
+from dashboard.spectral import centres as spectral_centres
 from tests.blending import blending
 from tests.dashboard.attentive import fake_start, save
 from tests.dashboard.results import (
@@ -176,7 +177,7 @@ def test_a_loop_chooses_workers_with_their_experts_and_matrices(
     assert "4 workers chosen" in everything_said(page)
     chosen = table(page, "of")
     assert set(chosen["worker"]) == {"turned", "always cat", "good1", "good2"}
-    assert chosen["apart"].is_monotonic_decreasing
+    assert chosen["distance"].is_monotonic_decreasing
     assert chosen.set_index("worker")["accuracy"]["turned"] == 0
     kinds = [figure["data"][0]["type"] for figure in charts(page)]
     assert kinds == ["contour", "bar", "heatmap", "heatmap", "heatmap"]
@@ -205,9 +206,12 @@ def test_chosen_workers_are_excluded_in_a_new_run(home: Workspace, open_page: Op
     page = open_page("spectral", plane="pca", run=run.id)
     assert "1 worker without labels in this run left out" in everything_said(page)
     loop(page, "turned", "always cat")
+    page.text_input(key="spectral_by").set_value("Ann")
+    page.selectbox(key="spectral_reason_exclude").set_value("Answers at random").run()
     page.button(key="spectral_exclude").click().run()
     assert not page.exception
-    assert page.title[0].value == "Run"
+    assert page.title[0].value == "Spectral space"
+    assert page.query_params["run"] == home.runs(run.project_id)[0].id
     new = home.runs(run.project_id)[0]
     assert new.status == "queued"
     assert set(new.excluded) == {"good2", "turned", "always cat"}
@@ -223,7 +227,7 @@ def test_isomap_comes_first_and_is_made_once(
     home: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[str] = []
-    monkeypatch.setattr("dashboard.placing.projections.start", fake_start(0, made))
+    monkeypatch.setattr("dashboard.plane.projections.start", fake_start(0, made))
     save_blending(home)
     page = open_view("spectral")
     assert page.button_group(key="spectral_kind").value == "isomap"
@@ -235,7 +239,7 @@ def test_isomap_comes_first_and_is_made_once(
 def test_of_a_large_crowd_a_sample_is_drawn_and_said(
     home: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(placing, "MOST_POINTS", 4)
+    monkeypatch.setattr(plane, "MAX_POINTS", 4)
     save_blending(home)
     page = open_view("spectral", plane="pca")
     assert "4 of 6 workers drawn" in everything_said(page)

@@ -7,7 +7,7 @@ import pytest
 
 from crowdcore.audit.spectral import density
 from dashboard.charts.spectral import (
-    MOST_EXPERTS,
+    MAX_EXPERTS,
     Mark,
     accuracy_scale,
     expert_bars,
@@ -31,8 +31,8 @@ def draw(n: int, *, chosen: int = 0, theme: Literal["light", "dark"] = "light") 
     shares = rng.random(n)
     shares[0] = np.nan
     names = np.array([f"w{i}" for i in range(n)], dtype=object)
-    star = Mark(name="oracle", place=np.array([50.0, 0]), symbol="star", strong=True)
-    other = Mark(name="mean", place=np.zeros(2), symbol="star-open", strong=False)
+    star = Mark(name="oracle", position=np.array([50.0, 0]), symbol="star", strong=True)
+    other = Mark(name="mean", position=np.zeros(2), symbol="star-open", strong=False)
     return spectral_scatter(
         places,
         names,
@@ -100,7 +100,7 @@ def test_bars_show_the_experts_that_matter_in_either_blend() -> None:
     own, oracle = np.zeros(60), np.full(60, 0.001)
     own[59], oracle[30] = 0.9, 0.8
     shown = heaviest(own, oracle)
-    assert len(shown) == MOST_EXPERTS
+    assert len(shown) == MAX_EXPERTS
     assert {59, 30} <= set(shown.tolist())
     figure = expert_bars(own, oracle, "<b>evil", theme="dark")
     assert figure.data[0].y[-1] == 0.9

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from crowdcore import CrowdData
 from crowdcore.workspace import Dataset, Workspace
-from crowdcore.workspace.runs import claim, end
+from crowdcore.workspace.run_states import claim, end
 from tests.dashboard.results import (
     PIXEL,
     charts,
@@ -70,14 +70,17 @@ def test_the_page_names_project_run_and_seed_and_counts_what_there_is(home: Work
     metrics = {one.label: one.value for one in page.metric}
     assert metrics["Items"] == "21"
     assert metrics["Accuracy vs. gold"] == "100.0%"
-    assert page.metric[4].delta == "72–100%, n = 10"
+    deltas = {metric.label: metric.delta for metric in page.metric}
+    assert deltas["Accuracy vs. gold"] == "72–100%, n = 10"
     assert charts(page)[0]["data"][0]["name"] == "right"
 
 
 def test_without_gold_nothing_about_gold_is_claimed(home: Workspace) -> None:
     save_run(home, replace(pets(), gold=None))
     page = open_view("truths")
-    assert {one.label: one.value for one in page.metric}["Accuracy vs. gold"] == "no gold"
+    (accuracy,) = [metric for metric in page.metric if metric.label == "Accuracy vs. gold"]
+    assert (accuracy.value, accuracy.delta) == ("no gold", "100 checked items: ±10 points")
+    assert "30 items to ±17 points" in accuracy.help
     assert "gold" not in page.dataframe[0].value.columns
     assert "Wrong" not in str(page.button_group(key=key_like(page, "truths_show")).options)
 
@@ -179,7 +182,7 @@ def test_labels_of_excluded_workers_are_marked_as_left_out(home: Workspace) -> N
     page = open_view("truths", item="i3")
     labels = page.dataframe[1].value.set_index("worker")
     assert labels.loc["turned", "verdict"] == "excluded"
-    assert "without 1 worker" in page.caption[0].value
+    assert "without turned" in page.caption[0].value
     assert "· 4 labels" in everything_said(page)  # the excluded one does not count
 
 
@@ -207,7 +210,7 @@ def test_one_item_one_worker_one_class_is_a_page_like_any_other(home: Workspace)
     page = open_view("truths", item="i")
     assert items_of(page) == ["i"]
     assert "posterior" not in page.dataframe[0].value.columns
-    assert page.dataframe[1].value["verdict"].tolist() == ["? not enough data"]
+    assert page.dataframe[1].value["verdict"].tolist() == ["? undecided"]
 
 
 def test_an_undecided_truth_is_called_undecided(home: Workspace) -> None:

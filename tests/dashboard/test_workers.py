@@ -6,11 +6,18 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 from streamlit.testing.v1 import AppTest
 
-from crowdcore import CrowdData
-from crowdcore.audit.communities import communities
+from crowdcore import CrowdData, fit
+from crowdcore.artefacts.communities import Communities
+from crowdcore.artefacts.spam_habits import SpamHabits
+from crowdcore.audit import workers
+from crowdcore.audit.workers import WorkerAudit
+from crowdcore.export.columns import TableColumn
 from crowdcore.workspace import Dataset, Workspace
+from dashboard.workers import table as grid
+from tests.crowds import golden_crowd
 from tests.dashboard.results import (
     charts,
     decoded,
@@ -20,6 +27,7 @@ from tests.dashboard.results import (
     pets,
     save_run,
 )
+from tests.left_behind import left_behind
 
 OpenPage = Callable[..., AppTest]
 
@@ -62,13 +70,13 @@ def test_every_worker_has_a_verdict_in_words_with_an_interval(home: Workspace) -
     table = page.dataframe[0].value.set_index("worker")
     assert table.loc["turned", "verdict"] == "⇅ inverted"
     assert table.loc["good0", "verdict"] == "✓ good"
-    assert table.loc["good0", "interval"] == "84–100%"
+    assert table.loc["good0", "interval"] == "85–100%"
     assert table.loc["good0", "gold"] == "100% of 10"
-    assert "Right in" in str(table.loc["turned", "evidence"])
+    assert "right in" in str(table.loc["turned", "evidence"])
     assert workers_of(page)[0] == "turned"  # who may do harm stands on top
     metrics = {one.label: one.value for one in page.metric}
     assert metrics["Workers"] == "6"
-    assert metrics["Not enough data"] == "1"
+    assert metrics["Undecided"] == "1"
 
 
 def test_agreement_is_of_the_workers_that_take_part(home: Workspace) -> None:
@@ -93,7 +101,7 @@ def test_a_worker_of_whom_little_is_known_gets_no_accuracy_bar(home: Workspace) 
     save_run(home, pets())
     page = open_view("workers")
     table = page.dataframe[0].value.set_index("worker")
-    assert table.loc["stranger", "verdict"] == "? not enough data"
+    assert table.loc["stranger", "verdict"] == "? undecided"
     assert table["accuracy"].isna()["stranger"]
     assert workers_of(page)[-1] == "stranger"
     drawn = [name for trace in charts(page)[0]["data"] for name in trace.get("customdata", [])]
@@ -210,21 +218,6 @@ def test_the_evidence_leads_to_the_item(home: Workspace, open_page: OpenPage) ->
     assert page.query_params["item"] == item
 
 
-def test_excluding_queues_the_same_run_without_the_worker(
-    home: Workspace, open_page: OpenPage
-) -> None:
-    run = save_run(home, pets(), excluded=["always cat"], max_iter=17)
-    page = open_page("workers", worker="turned")
-    page.button(key="worker_exclude").click().run()
-    assert not page.exception
-    assert page.title[0].value == "Run"
-    new = home.runs(run.project_id)[0]
-    assert (new.status, new.method, new.seed) == ("queued", run.method, run.seed)
-    assert new.params == run.params
-    assert new.excluded == ("always cat", "turned")
-    assert home.run(run.id).excluded == ("always cat",)  # the old run stays as it was
-
-
 def test_an_excluded_worker_is_listed_and_can_come_back(
     home: Workspace, open_page: OpenPage
 ) -> None:
@@ -237,17 +230,9 @@ def test_an_excluded_worker_is_listed_and_can_come_back(
     assert "Excluded from this run" in everything_said(page)
     assert len(evidence_of(page)) == 20  # still compared, with truths they had no part in
     assert cells_of(charts(page)[1]) == {(0, 0): "0", (0, 1): "10", (1, 0): "10", (1, 1): "0"}
-    page.button(key="worker_exclude").click().run()
+    page.text_input(key="workers_by").set_value("Ann").run()
+    page.button(key="workers_exclude").click().run()
     assert home.runs(run.project_id)[0].excluded == ()
-
-
-def test_the_only_worker_cannot_be_excluded(home: Workspace) -> None:
-    save_run(home, CrowdData.from_triples([("i", "w", "yes")]), "mv")
-    page = open_view("workers", worker="w")
-    button = page.button(key="worker_exclude")
-    assert button.disabled
-    assert "only worker" in str(button.help)
-    assert "only one class" in everything_said(page)
 
 
 def test_an_unknown_worker_in_a_link_is_said_to_be_unknown(home: Workspace) -> None:
@@ -299,7 +284,8 @@ def test_communities_are_shown_where_the_method_found_some(home: Workspace) -> N
     page = open_view("workers")
     page.button_group(key="workers_view").set_value("Communities").run()
     assert not page.exception
-    found = communities(home.load_result(run.id))
+    result = home.load_result(run.id)
+    found = left_behind(result, Communities).with_members(result)
     (box,) = [one for one in page.selectbox if one.label == "Community"]
     assert len(box.options) == len(found)
     place = next(place for place, one in enumerate(found) if len(one.members))
@@ -310,10 +296,29 @@ def test_communities_are_shown_where_the_method_found_some(home: Workspace) -> N
 
 def test_the_panel_says_what_the_method_itself_found(home: Workspace) -> None:
     run = save_run(home, pets(), "mace")
-    share = home.load_result(run.id).artefacts["spamming"]["share"]
+    share = left_behind(home.load_result(run.id), SpamHabits).share
     code = home.load_result(run.id).data.workers.index("always cat")
     said = everything_said(open_view("workers", worker="always cat"))
     assert f"MACE finds: trust {1 - share[code]:.3g}" in said
     assert "of the labels without looking, then cat" in said
     save_run(home, pets(), "mv")
     assert " finds: " not in everything_said(open_view("workers", worker="always cat"))
+
+
+def test_a_number_that_is_added_to_the_workers_shows_up_in_the_table(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pace = TableColumn[WorkerAudit](
+        name="pace",
+        title="Pace",
+        help="Labels per item.",
+        unit="share",
+        values=lambda audit: audit.data.labels_per_worker / audit.data.n_items,
+    )
+    monkeypatch.setattr(workers, "COLUMNS", (*workers.COLUMNS, pace))
+    monkeypatch.setattr(grid, "COLUMNS", workers.COLUMNS)
+    crowd = golden_crowd()
+    cells = grid._cells(workers.worker_table(fit(crowd, "mv")))
+    np.testing.assert_allclose(cells["pace"], 100 * crowd.labels_per_worker / crowd.n_items)
+    assert grid._columns()["pace"]["label"] == "Pace"
+    assert grid._columns()["pace"]["help"] == "Labels per item."

@@ -10,7 +10,7 @@ import torch
 
 from crowdcore.data import UNKNOWN
 from crowdcore.engine import em
-from crowdcore.labels import Labels
+from crowdcore.engine.labels import Labels
 from crowdcore.registry import fit
 from tests.crowds import golden_crowd
 
@@ -37,27 +37,27 @@ def test_dawid_skene_equals_the_textbook_loops() -> None:
 
 def test_likelihood_never_falls() -> None:
     result = fit(golden_crowd(), "ds", smoothing=0, tol=0)
-    logliks = [float(row["loglik"]) for row in result.history]
-    assert len(logliks) == 100
-    assert min(np.diff(logliks)) > -1e-10
+    log_likelihoods = [float(row["loglik"]) for row in result.history]
+    assert len(log_likelihoods) == 100
+    assert min(np.diff(log_likelihoods)) > -1e-10
 
 
 def test_single_precision_gives_the_same_truths() -> None:
     labels = Labels(golden_crowd(), torch.device("cpu"))
-    exact = em.start(labels, "quality")
+    exact = em.initial_posterior(labels, "quality")
     labels.dtype = torch.float32
-    rough = em.start(labels, "quality")
+    rough = em.initial_posterior(labels, "quality")
     assert rough.dtype == torch.float32
     np.testing.assert_allclose(rough.numpy(), exact.numpy(), atol=1e-6)
 
 
 def test_a_step_may_overwrite_the_start_but_not_the_earlier_result() -> None:
     data = golden_crowd()
-    labels = Labels(data, torch.device("cpu"), start=fit(data, "mv").beliefs)
-    first = em.start(labels, "votes")
-    assert labels.warm is not None
+    labels = Labels(data, torch.device("cpu"), start=fit(data, "mv").warm_start)
+    first = em.initial_posterior(labels, "votes")
+    assert labels.warm_start is not None
     first.zero_()
-    assert float(labels.warm.sum()) == data.n_items
+    assert float(labels.warm_start.sum()) == data.n_items
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
@@ -70,10 +70,10 @@ def test_a_class_that_is_next_to_impossible_does_not_spoil_gold(dtype: torch.dty
     scores, total = em.normalise(labels, torch.zeros(data.n_items, 3, dtype=dtype), log_prior)
     assert torch.isfinite(total)
     assert data.gold is not None
-    known = data.has_gold
-    assert (scores.argmax(1).numpy()[known] == data.gold[known]).all()
+    has_gold = data.has_gold
+    assert (scores.argmax(1).numpy()[has_gold] == data.gold[has_gold]).all()
     expected = torch.softmax(log_prior, 0).to(dtype)
-    assert torch.allclose(scores[torch.from_numpy(~known)], expected)
+    assert torch.allclose(scores[torch.from_numpy(~has_gold)], expected)
 
 
 @pytest.mark.parametrize("shift", [0.0, -40.0, -5000.0, 300.0])
@@ -93,7 +93,7 @@ def test_scores_of_any_size_become_the_same_distributions(shift: float, dtype: t
 
 
 def test_one_coin_rows_are_distributions_with_even_errors() -> None:
-    confusion = em.one_coin(torch.tensor([0.7, 1.0]), 3)
+    confusion = em.one_coin_confusion(torch.tensor([0.7, 1.0]), 3)
     np.testing.assert_allclose(confusion[0], 0.7 * np.eye(3) + 0.15 * (1 - np.eye(3)), atol=1e-6)
     np.testing.assert_allclose(confusion[1], np.eye(3), atol=1e-6)
 

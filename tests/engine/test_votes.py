@@ -8,7 +8,7 @@ from torch.nn.functional import embedding_bag
 
 from crowdcore.data import CrowdData
 from crowdcore.engine import votes
-from crowdcore.labels import Labels
+from crowdcore.engine.labels import Labels
 from tests.crowds import golden_crowd
 
 CPU = torch.device("cpu")
@@ -32,7 +32,7 @@ def test_float_noise_does_not_break_a_tie() -> None:
 def test_items_without_weight_keep_their_plain_shares() -> None:
     labels = Labels(golden_crowd(), CPU)
     nothing = torch.zeros(labels.n_workers, dtype=torch.float64)
-    shares = votes.shares(labels, labels.weighted_votes(nothing))
+    shares = votes.weighted_shares(labels, labels.weighted_votes(nothing))
     torch.testing.assert_close(shares, labels.shares())
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import signal
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -153,11 +156,29 @@ def test_a_crash_in_native_code_is_told_with_its_signal(
 def test_a_bug_is_told_in_a_sentence_with_the_traceback_in_the_log(workspace: Workspace) -> None:
     project = workspace.create_project("Broken")
     broken = workspace.add_data(project.id, small_data(), name="labels.csv")
+    checksums = workspace.root / "data" / broken.id / "checksums.json"
+    (checksums.parent / "data.json").write_text("{}")
+    sums = json.loads(checksums.read_text())
+    checksums.write_text(json.dumps({**sums, "data.json": _sum_of(checksums.parent / "data.json")}))
+    ended = _wait(workspace, workspace.queue(broken.id, "mv"))
+    assert ended.status == "failed"
+    assert ended.error.startswith("The run failed with KeyError: ")
+    assert "Traceback" in workspace.log(ended.id)
+
+
+def _sum_of(path: Path) -> dict[str, Any]:
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    return {"bytes": path.stat().st_size, "sha256": digest}
+
+
+def test_a_run_on_damaged_data_says_what_is_lost(workspace: Workspace) -> None:
+    project = workspace.create_project("Damaged")
+    broken = workspace.add_data(project.id, small_data(), name="labels.csv")
     (workspace.root / "data" / broken.id / "labels.parquet").unlink()
     ended = _wait(workspace, workspace.queue(broken.id, "mv"))
     assert ended.status == "failed"
-    assert ended.error.startswith("The run failed with FileNotFoundError: ")
-    assert "Traceback" in workspace.log(ended.id)
+    assert "Lost or changed since it was saved: the labels (labels.parquet)" in ended.error
+    assert workspace.log(ended.id) == "", "no traceback: it is not a bug"
 
 
 def test_a_wish_that_cannot_be_met_is_told_as_it_is(workspace: Workspace, dataset: Dataset) -> None:
@@ -233,9 +254,11 @@ def test_a_run_whose_process_and_daemon_are_gone_is_lost_and_can_be_run_again(
     os.kill(row.pid, signal.SIGKILL)
     until(lambda: _gone(daemon) and _gone(row.pid))
     ensure_daemon(workspace)
-    lost = workspace.run(row.id)
+    lost = _wait(workspace, row)
     assert (lost.status, lost.error[-13:]) == ("lost", "Run it again.")
-    assert workspace.run_again(row.id).status == "queued"
+    again = workspace.run_again(row.id)
+    workspace.cancel(again.id)
+    assert _wait(workspace, again).status == "cancelled"
 
 
 @pytest.mark.parametrize(
@@ -256,7 +279,8 @@ def test_a_daemon_with_older_code_is_replaced(
     assert _daemon(workspace) == new
 
 
-def test_the_log_of_the_daemon_tells_of_no_trouble(workspace: Workspace) -> None:
-    log = (workspace.root / "workerd.log").read_text()
-    assert "ended with code" in log
-    assert "Traceback" not in log
+def test_the_log_of_the_daemon_tells_of_no_trouble(workspace: Workspace, dataset: Dataset) -> None:
+    _wait(workspace, workspace.queue(dataset.id, "mv"))
+    log = workspace.root / "daemon.log"
+    until(lambda: "ended with code" in log.read_text())
+    assert "Traceback" not in log.read_text()

@@ -8,11 +8,15 @@ import numpy as np
 import pytest
 from scipy.special import digamma
 
+from crowdcore.artefacts.communities import Communities
+from crowdcore.artefacts.confusion_interval import ConfusionInterval
 from crowdcore.data import CrowdData, Floats
-from crowdcore.methods.bayesian import ebcc
+from crowdcore.methods.bayesian import ebcc, hbcc
 from crowdcore.registry import fit
-from crowdcore.workspace.resultfiles import read_result, write_result
+from crowdcore.simulation import simulate
+from crowdcore.workspace.result_files import read_result, write_result
 from tests.crowds import draw, easy_crowd, golden_crowd, lopsided_crowd
+from tests.left_behind import left_behind
 
 
 def expected_log(counts: Floats) -> Floats:
@@ -61,8 +65,8 @@ def test_the_bound_never_falls(name: str) -> None:
 def test_intervals_of_sampled_matrices_hold_the_true_ones() -> None:
     data, truth = lopsided_crowd()
     result = fit(data, "bcc", burn_in=50, samples=300, level=0.9)
-    interval = result.artefacts["confusion_interval"]
-    low, high = interval["low"], interval["high"]
+    interval = left_behind(result, ConfusionInterval)
+    low, high = interval.low, interval.high
     assert result.confusion is not None
     assert ((low <= result.confusion) & (result.confusion <= high)).mean() > 0.98
     assert 0.8 < ((low <= truth) & (truth <= high)).mean() < 0.98
@@ -72,8 +76,8 @@ def test_intervals_of_sampled_matrices_hold_the_true_ones() -> None:
 def test_intervals_survive_a_round_trip_through_files(tmp_path: Path) -> None:
     result = fit(golden_crowd(), "bcc", burn_in=5, samples=60)
     write_result(result, tmp_path)
-    again = read_result(tmp_path, result.data).artefacts["confusion_interval"]
-    np.testing.assert_array_equal(again["high"], result.artefacts["confusion_interval"]["high"])
+    again = left_behind(read_result(tmp_path, result.data), ConfusionInterval)
+    np.testing.assert_array_equal(again.high, left_behind(result, ConfusionInterval).high)
 
 
 def test_sampling_agrees_with_mean_field_on_an_easy_crowd() -> None:
@@ -96,10 +100,10 @@ def test_communities_are_found_with_their_members() -> None:
     result = fit(data, "cbcc", communities=2)
     found = result.worker_scores["community"]
     assert max((found == kind).mean(), (found != kind).mean()) > 0.95
-    communities = result.artefacts["communities"]
-    biased = communities["confusion"][np.argmin(communities["share"])]
+    communities = left_behind(result, Communities)
+    biased = communities.confusion[np.argmin(communities.share)]
     assert biased[0, 1] > 0.6
-    np.testing.assert_allclose(communities["membership"].sum(1), 1)
+    np.testing.assert_allclose(communities.membership.sum(1), 1)
 
 
 def test_a_worker_with_few_labels_is_judged_by_their_community() -> None:
@@ -116,7 +120,20 @@ def test_fewer_starts_on_large_data_are_told(
 ) -> None:
     data = golden_crowd()
     work = data.n_labels * data.n_classes * 3
-    monkeypatch.setattr(ebcc, "MOST_WORK", 2 * work)
+    monkeypatch.setattr(ebcc, "MAX_SWEEP_WORK", 2 * work)
     result = fit(data, "ebcc", restarts=10, subtypes=3)
     assert result.provenance.notes == ("The data are large: 2 of 10 random starts were tried.",)
     assert fit(data, "ebcc", restarts=2, subtypes=3).provenance.notes == ()
+
+
+def test_hbcc_extrapolates_on_large_data_and_ends_at_the_same_truths(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data = simulate(items=400, workers=40, classes=5, labels_per_item=4, seed=2).data
+    plain = fit(data, "hbcc", tol=1e-6)
+    monkeypatch.setattr(hbcc, "EXTRAPOLATE_FROM_LABELS", 100)
+    fast = fit(data, "hbcc", tol=1e-6)
+    assert fast.provenance.converged
+    assert fast.provenance.steps < 0.8 * plain.provenance.steps
+    assert np.array_equal(fast.truth, plain.truth)
+    assert np.allclose(fast.posterior, plain.posterior, atol=1e-3)

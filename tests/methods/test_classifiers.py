@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from crowdcore.artefacts.alone import Alone
-from crowdcore.artefacts.classifier import Classifier
+from crowdcore.artefacts.feature_posterior import FeaturePosterior
+from crowdcore.config import ClassifierConfig
 from crowdcore.data import UNKNOWN, CrowdData
-from crowdcore.method import ClassifierConfig
+from crowdcore.engine.classifier import Classifier
 from crowdcore.registry import fit, get_method, methods
 from crowdcore.result import Result
 from tests.crowds import golden_crowd
@@ -50,14 +50,14 @@ def test_items_without_labels_are_told_by_their_features(name: str) -> None:
 @pytest.mark.parametrize("name", OURS)
 def test_the_classifier_that_is_left_says_what_the_method_said(name: str) -> None:
     result = result_of(name)
-    classifier = Classifier.of(result)
+    classifier = Classifier.from_result(result)
     assert classifier is not None
     assert result.data.features is not None
     told = classifier.predict(result.data.features)
-    alone = Alone.of(result)
+    alone = result.artefact(FeaturePosterior)
     said = result.posterior if alone is None else alone.probabilities
     np.testing.assert_allclose(told[LABELLED:], said[LABELLED:], atol=1e-5)
-    assert classifier.description["method"] == name
+    assert classifier.network.description["method"] == name
 
 
 @pytest.mark.parametrize("name", BLIND)
@@ -72,7 +72,7 @@ def test_gold_changes_nothing(name: str) -> None:
 def test_without_features_a_note_says_so_and_no_classifier_is_left(name: str) -> None:
     data = golden_crowd()
     result = fit(data, name, **get_method(name).quick)
-    assert Classifier.of(result) is None
+    assert Classifier.from_result(result) is None
     assert any("no item features" in note for note in result.provenance.notes)
 
 
@@ -93,7 +93,7 @@ def test_em_learns_who_is_random_and_joins_labels_with_features() -> None:
     diagonal = np.einsum("wkk->wk", result.confusion).mean(1)
     random = np.array(featured_crowd().character) == "random"
     assert diagonal[~random].min() > diagonal[random].max()
-    alone = Alone.of(result)
+    alone = result.artefact(FeaturePosterior)
     assert alone is not None
     labelled = slice(0, LABELLED)
     assert not np.allclose(alone.probabilities[labelled], result.posterior[labelled], atol=1e-3)
@@ -101,7 +101,7 @@ def test_em_learns_who_is_random_and_joins_labels_with_features() -> None:
 
 def test_em_begins_from_an_earlier_result() -> None:
     data, quick = data_for("dl_em"), {**get_method("dl_em").quick, "epochs": 2}
-    earlier = fit(data, "ds").beliefs
+    earlier = fit(data, "ds").warm_start
     warm, cold = fit(data, "dl_em", warm_start=earlier, **quick), fit(data, "dl_em", **quick)
     assert not any("was not used" in note for note in warm.provenance.notes)
     assert not np.array_equal(warm.posterior, cold.posterior)
@@ -136,7 +136,7 @@ def test_pictures_are_classified_too(name: str) -> None:
     quick = {**get_method(name).quick, "epochs": 15, "rate": 0.01, "hidden": 16}
     result = fit(seen, name, **quick)
     assert right_beyond_the_labels(result) > 0.5
-    classifier = Classifier.of(result)
+    classifier = Classifier.from_result(result)
     assert classifier is not None
     assert classifier.predict(pictures[:2]).shape == (2, 3)
 

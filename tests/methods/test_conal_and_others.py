@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 import torch
 
-from crowdcore.artefacts.alone import Alone
-from crowdcore.artefacts.classifier import Classifier
-from crowdcore.engine.bags import LabelsByItem
-from crowdcore.engine.noise import FLOOR, Answers, CommonNoise, Reliability
-from crowdcore.labels import Labels
+from crowdcore.artefacts.feature_posterior import FeaturePosterior
+from crowdcore.engine.classifier import Classifier
+from crowdcore.engine.labels import Labels
 from crowdcore.methods.classifiers import crowdar, max_mig, unionnet
+from crowdcore.methods.classifiers._answer_scores import MIN_FREQUENCY, AnswerScores
+from crowdcore.methods.classifiers.conal._common_noise import CommonNoise
+from crowdcore.methods.classifiers.crowdar._reliability import Reliability
+from crowdcore.methods.classifiers.max_mig._bags import LabelsByItem
 from crowdcore.registry import fit, get_method
 from crowdcore.result import Result
 from tests.crowds import easy_crowd
@@ -55,47 +57,48 @@ def test_labels_of_any_items_are_gathered_and_summed_as_by_a_loop() -> None:
     table = torch.randn(labels.n_workers * labels.n_classes, 2)
     keys = data.worker * data.n_classes + data.label
     for items in ([7], [140, 3, 77], list(range(data.n_items))):
-        found = LabelsByItem.of(labels).about(torch.tensor(items)).sums(table)
+        found = LabelsByItem.from_labels(labels).gather(torch.tensor(items)).sums(table)
         naive = torch.stack([table[torch.tensor(keys[data.item == item])].sum(0) for item in items])
         torch.testing.assert_close(found, naive)
 
 
 def test_the_aggregator_begins_with_the_votes_on_what_is_learnt_from() -> None:
     data = easy_crowd()
-    answers = Answers(Labels(data, CPU))
+    answers = AnswerScores(Labels(data, CPU))
     items = np.arange(50)
-    answers.begin(torch.tensor(items))
+    answers.initialise(torch.tensor(items))
     shares = data.votes / data.votes.sum(1, keepdims=True)
     counts = np.zeros((data.n_workers, data.n_classes, data.n_classes))
     for item, worker, label in zip(data.item, data.worker, data.label, strict=True):
         counts[worker, :, label] += shares[item] * (item in items)
     rows = counts / counts.sum(2, keepdims=True)
-    start = np.log(rows + FLOOR).transpose(0, 2, 1)
+    start = np.log(rows + MIN_FREQUENCY).transpose(0, 2, 1)
     np.testing.assert_allclose(answers.table.detach().numpy(), start, atol=1e-5)
-    answers.begin(torch.arange(100))
+    answers.initialise(torch.arange(100))
     np.testing.assert_allclose(answers.table.detach().numpy(), start, atol=1e-5)
 
 
 def test_common_noise_mixes_two_matrices_by_the_gate() -> None:
     noise = CommonNoise(4, 3, 2, directions=5)
-    torch.nn.init.normal_(noise.own)
+    torch.nn.init.normal_(noise.individual)
     x, shares = torch.randn(6, 4), distributions(6, 2).exp()
     worker = torch.tensor([0, 1, 2, 2, 1, 0])
-    found = noise(shares, x, worker)
+    logits = noise(shares, x, worker)
     for n in range(6):
-        item, own = noise.item(x[n]), noise.worker.weight[worker[n]]
-        gate = torch.sigmoid(item @ own / item.norm() / own.norm())
-        naive = gate * shares[n] @ noise.common + (1 - gate) * shares[n] @ noise.own[worker[n]]
-        torch.testing.assert_close(found[n], naive)
-    naive_distance = sum((noise.own[w] - noise.common).square().sum().sqrt() for w in range(3))
-    torch.testing.assert_close(noise.distance(), torch.as_tensor(naive_distance))
+        item, who = noise.item(x[n]), noise.worker.weight[worker[n]]
+        gate = torch.sigmoid(item @ who / item.norm() / who.norm())
+        individual = shares[n] @ noise.individual[worker[n]]
+        naive = gate * shares[n] @ noise.common + (1 - gate) * individual
+        torch.testing.assert_close(logits[n], naive)
+    distances = [(matrix - noise.common).square().sum().sqrt() for matrix in noise.individual]
+    torch.testing.assert_close(noise.distance(), torch.stack(distances).sum())
 
 
 def test_common_noise_that_is_nowhere_different_has_gradients() -> None:
     noise = CommonNoise(4, 3, 2, directions=5)
     noise.distance().backward()  # type: ignore[no-untyped-call]
-    assert noise.own.grad is not None
-    assert torch.isfinite(noise.own.grad).all()
+    assert noise.individual.grad is not None
+    assert torch.isfinite(noise.individual.grad).all()
 
 
 def test_trust_softens_labels_as_written_out() -> None:
@@ -122,11 +125,11 @@ def test_expertise_never_makes_a_worker_less_reliable() -> None:
     assert (reliability.weight >= 0).all()
 
 
-@pytest.mark.parametrize("cells", [1, 4_000_000])
+@pytest.mark.parametrize("answers", [1, 4_000_000])
 def test_a_union_is_one_softmax_over_all_answers(
-    cells: int, monkeypatch: pytest.MonkeyPatch
+    answers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(unionnet, "CELLS", cells)
+    monkeypatch.setattr(unionnet, "ANSWERS_PER_CHUNK", answers)
     table, logs = torch.randn(4, 3, 3), distributions(5, 3)
     worker = torch.tensor([0, 3, 1, 1, 2])
     own, total = unionnet._joint(table, logs, worker, True)
@@ -173,7 +176,7 @@ def test_classes_keep_their_identity_beyond_the_labels(name: str) -> None:
 @pytest.mark.parametrize("name", OURS)
 def test_the_classifier_that_is_left_says_what_the_method_said(name: str) -> None:
     result = result_of(name)
-    classifier, alone = Classifier.of(result), Alone.of(result)
+    classifier, alone = Classifier.from_result(result), result.artefact(FeaturePosterior)
     assert classifier is not None
     assert result.data.features is not None
     said = result.posterior if alone is None else alone.probabilities

@@ -9,10 +9,10 @@ import pytest
 import torch
 
 from crowdcore.data import CrowdData, DataError
-from crowdcore.engine.cells import Cells
-from crowdcore.engine.minimax import Minimax
-from crowdcore.labels import Labels
-from crowdcore.methods.confusion import minimax as minimax_file
+from crowdcore.engine.given_classes import GivenClasses
+from crowdcore.engine.labels import Labels
+from crowdcore.methods.confusion import minimax
+from crowdcore.methods.confusion.minimax._model import Minimax
 from crowdcore.registry import fit
 from tests.crowds import golden_crowd
 
@@ -49,10 +49,10 @@ def test_the_posterior_density_of_learning_from_crowds_never_falls() -> None:
 
 def model() -> tuple[Minimax, CrowdData]:
     data = golden_crowd()
-    return Minimax(Cells(Labels(data, torch.device("cpu"))), (2.0, 5.0)), data
+    return Minimax(GivenClasses(Labels(data, torch.device("cpu"))), (2.0, 5.0)), data
 
 
-def test_goal_of_minimax_and_its_gradient_equal_the_formula() -> None:
+def test_the_objective_of_minimax_and_its_gradient_equal_the_formula() -> None:
     formula, data = model()
     k = data.n_classes
     generator = torch.Generator().manual_seed(0)
@@ -64,33 +64,35 @@ def test_goal_of_minimax_and_its_gradient_equal_the_formula() -> None:
     item, worker = torch.tensor(data.item).long(), torch.tensor(data.worker).long()
     given = torch.tensor(data.label).long()
     logs = (workers[worker] + items[item]).log_softmax(2)
-    said = logs[torch.arange(len(given)), :, given]  # [L, true]
-    value = -(posterior[item] * said).sum() + (workers**2).sum() + 2.5 * (items**2).sum()
+    log_given = logs[torch.arange(len(given)), :, given]  # [L, true]
+    value = -(posterior[item] * log_given).sum() + (workers**2).sum() + 2.5 * (items**2).sum()
     (gradient,) = torch.autograd.grad(value, point)
-    found, slope = formula.goal(point.detach(), posterior)
-    np.testing.assert_allclose(float(found), value.item(), rtol=1e-10)
-    np.testing.assert_allclose(slope, gradient, atol=1e-9)
-    scores = torch.zeros_like(posterior).index_add_(0, item, said.detach())
+    objective, gradient_found = formula.objective(point.detach(), posterior)
+    np.testing.assert_allclose(float(objective), value.item(), rtol=1e-10)
+    np.testing.assert_allclose(gradient_found, gradient, atol=1e-9)
+    scores = torch.zeros_like(posterior).index_add_(0, item, log_given.detach())
     np.testing.assert_allclose(formula.e_step(point.detach()), scores, atol=1e-9)
 
 
-def test_blocks_of_labels_give_the_same_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chunks_of_labels_give_the_same_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     data = golden_crowd()
     whole = fit(data, "minimax", max_iter=3)
-    monkeypatch.setattr("crowdcore.engine.minimax.AT_ONCE", 37 * data.n_classes**2)
+    monkeypatch.setattr(
+        "crowdcore.methods.confusion.minimax._model.NUMBERS_PER_CHUNK", 37 * data.n_classes**2
+    )
     np.testing.assert_allclose(fit(data, "minimax", max_iter=3).posterior, whole.posterior)
 
 
 def test_minimax_refuses_data_that_would_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(minimax_file, "MOST_NUMBERS", 100)
+    monkeypatch.setattr(minimax, "MAX_NUMBERS", 100)
     with pytest.raises(DataError, match="matrix of classes for every item"):
         fit(golden_crowd(), "minimax")
 
 
 def test_homogeneous_rows_that_a_worker_never_met_are_guesses_without_smoothing() -> None:
     data = golden_crowd()
-    more = dataclasses.replace(data, workers=(*data.workers, "nobody"))
-    confusion = fit(more, "hds", smoothing=0).confusion
+    wider = dataclasses.replace(data, workers=(*data.workers, "nobody"))
+    confusion = fit(wider, "hds", smoothing=0).confusion
     assert confusion is not None
     np.testing.assert_allclose(confusion[-1], 1 / 3)
 

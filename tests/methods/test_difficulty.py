@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from crowdcore import fit
-from crowdcore.artefacts.alone import Alone
-from crowdcore.artefacts.classifier import Classifier
-from crowdcore.bench.papers.difficulty import gaussian_crowd
+from crowdcore.artefacts.feature_posterior import FeaturePosterior
+from crowdcore.bench.difficulty_crowds import gaussian_crowd
 from crowdcore.data import UNKNOWN
+from crowdcore.engine.classifier import Classifier
 from crowdcore.result import Result
 from tests.crowds import easy_crowd, featured_crowd, golden_crowd
 
@@ -27,7 +27,7 @@ NETWORK: dict[str, Any] = {
 
 
 def classifier_of(result: Result) -> Classifier:
-    found = Classifier.of(result)
+    found = Classifier.from_result(result)
     assert found is not None
     return found
 
@@ -42,7 +42,7 @@ def test_the_classifier_is_left_behind_and_judges_items_that_nobody_labelled(
     assert data.features is not None
     told = classifier_of(result).predict(data.features)
     np.testing.assert_allclose(result.posterior[150:], told[150:], atol=1e-5)
-    alone = Alone.of(result)
+    alone = result.artefact(FeaturePosterior)
     assert alone is not None
     np.testing.assert_allclose(alone.probabilities, told, atol=1e-5)
     assert np.abs(result.posterior[:150] - told[:150]).max() > 0.1  # labels count as well
@@ -106,8 +106,8 @@ def test_estimated_expertise_is_that_on_the_easiest_items() -> None:
 def test_without_features_items_are_known_by_their_labels_and_that_is_said(name: str) -> None:
     result = fit(golden_crowd(), name)
     assert "no item features" in result.provenance.notes[0]
-    assert Classifier.of(result) is None
-    assert Alone.of(result) is None
+    assert Classifier.from_result(result) is None
+    assert result.artefact(FeaturePosterior) is None
 
 
 def test_the_likelihood_of_the_plain_model_never_falls() -> None:
@@ -134,7 +134,7 @@ def test_pictures_are_regressed_on_by_their_pixels() -> None:
     pictures = replace(data, features=data.features.reshape(-1, 1, 2, 2))
     result = fit(pictures, "raykar_em")
     found = classifier_of(result)
-    assert found.description["net"]["kind"] == "linear"
+    assert found.network.description["net"]["kind"] == "linear"
     assert pictures.features is not None
     told = found.predict(pictures.features)
     np.testing.assert_allclose(result.posterior[150:], told[150:], atol=1e-5)

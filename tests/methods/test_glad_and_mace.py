@@ -12,13 +12,17 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import digamma, expit, log_expit, softmax
 
+from crowdcore.artefacts.spam_habits import SpamHabits
 from crowdcore.data import CrowdData, Floats
-from crowdcore.engine import difficulty, restarts
-from crowdcore.engine.cells import Cells
-from crowdcore.labels import Labels
+from crowdcore.engine import em, response_models
+from crowdcore.engine.given_classes import GivenClasses
+from crowdcore.engine.labels import Labels
+from crowdcore.methods.ability import mace
 from crowdcore.registry import fit
 from crowdcore.run import Run
+from crowdcore.simulation import simulate
 from tests.crowds import draw, golden_crowd
+from tests.left_behind import left_behind
 
 
 def expected_likelihood(
@@ -39,12 +43,12 @@ def expected_likelihood(
 
 def test_goal_of_glad_and_its_gradient_equal_those_of_the_formula() -> None:
     data = golden_crowd()
-    cells = Cells(Labels(data, torch.device("cpu")))
+    cells = GivenClasses(Labels(data, torch.device("cpu")))
     posterior = data.votes / data.votes.sum(1, keepdims=True)
-    cell = cells.pick(torch.tensor(posterior)).unsqueeze(1)
+    cell = cells.from_table(torch.tensor(posterior)).unsqueeze(1)
     point = np.random.default_rng(0).normal(1, 0.5, data.n_workers + data.n_items)
     formula = expected_likelihood(data, posterior)
-    value, slope = difficulty.Goal(cells, cell, 1.0)(torch.tensor(point))
+    value, slope = response_models.MStepObjective(cells, cell, 1.0)(torch.tensor(point))
     assert abs(float(value) - formula(point)) < 1e-8
     for place in (0, 3, data.n_workers, data.n_workers + 7):
         step = np.zeros_like(point)
@@ -170,7 +174,7 @@ def test_mace_finds_spammers_and_their_habits() -> None:
         result = fit(data, "mace", inference=inference)
         assert (result.worker_scores["trust"][8:] < 0.1).all()
         assert (result.worker_scores["trust"][:8] > 0.75).all()
-        habit = result.artefacts["spamming"]["habit"]
+        habit = left_behind(result, SpamHabits).habit
         np.testing.assert_allclose(habit[8:, 1], 0.8, atol=0.1)
 
 
@@ -178,7 +182,7 @@ def test_mace_has_converged_only_if_every_batch_of_starts_has(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     data = golden_crowd()
-    monkeypatch.setattr(restarts, "MOST_CELLS", 1)  # one start a batch
+    monkeypatch.setattr(em, "MAX_RESTART_NUMBERS", 1)  # one start per batch
     began: list[int] = []
     settled = Run.settled
 
@@ -189,3 +193,20 @@ def test_mace_has_converged_only_if_every_batch_of_starts_has(
     monkeypatch.setattr(Run, "settled", first_never)
     assert not fit(data, "mace", restarts=2, max_iter=3).provenance.converged
     assert began == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("inference", ["variational", "EM"])
+@pytest.mark.parametrize("class_prior", [True, False])
+def test_mace_on_large_data_takes_the_neutral_start_to_the_same_end(
+    monkeypatch: pytest.MonkeyPatch, inference: str, class_prior: bool
+) -> None:
+    data = simulate(items=200, workers=20, classes=4, labels_per_item=5, seed=3).data
+    settings = {"inference": inference, "class_prior": class_prior, "restarts": 1}
+    listed = fit(data, "mace", **settings)  # type: ignore[arg-type]
+    monkeypatch.setattr(mace, "MAX_LABELS_FOR_RANDOM_STARTS", 100)
+    summed = fit(data, "mace", **settings)  # type: ignore[arg-type]
+    assert summed.history[0]["stage"] == "Starts"
+    assert np.allclose(summed.posterior, listed.posterior, atol=1e-9)
+    assert np.allclose(summed.confusion, listed.confusion, atol=1e-9)
+    assert summed.history[-1]["bound"] == pytest.approx(listed.history[-1]["bound"])
+    assert summed.provenance.steps == listed.provenance.steps

@@ -13,15 +13,18 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 from crowdcore.artefacts.attention import AttentionMap
 from crowdcore.artefacts.embedding import Embedding
+from crowdcore.artefacts.epoch_truths import EpochTruths
 from crowdcore.data import UNKNOWN, CrowdData, DataError
-from crowdcore.engine import assembly
-from crowdcore.engine.assembly import Design, build
-from crowdcore.engine.graph import Graph
-from crowdcore.labels import Labels
+from crowdcore.engine.labels import Labels
+from crowdcore.methods.graph.hgnn import _build as assembly
+from crowdcore.methods.graph.hgnn._build import Design, build
+from crowdcore.methods.graph.hgnn._graph import Graph
 from crowdcore.registry import fit, get_method
 from crowdcore.result import Result
+from tests.conformance.suites import LabelShapes
+from tests.conformance.test_promises import BlindRun
 from tests.crowds import draw, easy_crowd, golden_crowd, with_some_gold, with_twins
-from tests.test_conformance import _BlindRun, _ShapesOnly
+from tests.left_behind import left_behind
 
 LAYERS = get_args(get_method("hgnn").config.model_fields["layers"].annotation)
 
@@ -84,7 +87,7 @@ def test_every_stack_of_layers_learns(layers: str, preset: str) -> None:
     result = taught(data, layers=layers, preset=preset, epochs=40, hidden=10)
     losses = [float(row["loss"]) for row in result.history]
     assert losses[-1] < 0.8 * losses[0]
-    assert (AttentionMap.of(result) is None) == (layers in ("mp1", "mp1+mp1"))
+    assert (result.artefact(AttentionMap) is None) == (layers in ("mp1", "mp1+mp1"))
 
 
 @pytest.mark.parametrize(
@@ -99,7 +102,7 @@ def test_every_stack_of_layers_learns(layers: str, preset: str) -> None:
 def test_the_preset_decides_how_to_attend_unless_it_is_told(
     params: dict[str, Any], kind: str
 ) -> None:
-    found = AttentionMap.of(taught(**params))
+    found = taught(**params).artefact(AttentionMap)
     assert found is not None
     assert found.kind == kind
 
@@ -145,10 +148,11 @@ def test_items_with_the_same_labels_are_as_if_each_were_a_node(
     monkeypatch.setattr(Design, "merges", False)
     apart = taught(data, **params)
     np.testing.assert_allclose(merged.posterior, apart.posterior, atol=1e-10)
-    for name in ("attention", "embedding"):
-        for part, table in apart.artefacts[name].items():
+    for kind in (AttentionMap, Embedding):
+        for name, table in left_behind(apart, kind).as_stored().items():
             if isinstance(table, np.ndarray) and table.dtype.kind == "f":
-                np.testing.assert_allclose(merged.artefacts[name][part], table, atol=1e-8)
+                same = left_behind(merged, kind).as_stored()[name]
+                np.testing.assert_allclose(same, table, atol=1e-8)
 
 
 @pytest.mark.parametrize(
@@ -181,7 +185,7 @@ def test_single_precision_is_precise_enough(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_sample_is_drawn_anew_and_leaves_no_map_of_nodes() -> None:
     result = taught(neighbourhood="uniform", sample=2)
-    found = AttentionMap.of(result)
+    found = result.artefact(AttentionMap)
     assert found is not None
     assert not found.query
     assert np.abs(result.posterior - taught(neighbourhood="full").posterior).max() > 1e-9
@@ -190,7 +194,7 @@ def test_a_sample_is_drawn_anew_and_leaves_no_map_of_nodes() -> None:
 def test_two_hops_are_refused_where_they_would_fill_the_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("crowdcore.engine.graph.MOST_PAIRS", 100)
+    monkeypatch.setattr("crowdcore.methods.graph.hgnn._graph.MAX_PAIRS", 100)
     with pytest.raises(DataError, match="Use the neighbourhood full"):
         taught(neighbourhood="two_hop")
 
@@ -208,7 +212,7 @@ def test_noise_is_new_at_every_forward_pass(init: Any, changes: bool) -> None:
         hidden=4,
         edge_size=3,
     )
-    net = build(labels, Graph.of(labels), design, torch.Generator().manual_seed(0))
+    net = build(labels, Graph.from_labels(labels), design, torch.Generator().manual_seed(0))
     (first, _), (second, _) = net(), net()
     assert torch.equal(first, second) != changes
 
@@ -220,19 +224,19 @@ def test_noise_follows_the_seed() -> None:
 
 def test_what_was_said_in_each_epoch_is_kept_for_the_papers_protocol() -> None:
     short, long = taught(epochs=3), taught(epochs=4)
-    before, after = (one.artefacts["epochs"]["truth"] for one in (short, long))
+    before, after = (left_behind(one, EpochTruths).truth for one in (short, long))
     assert after.shape == (4, short.data.n_items)
     assert after.dtype == np.int16
     np.testing.assert_array_equal(after[:3], before)
     untold = ~short.data.has_gold
     np.testing.assert_array_equal(after[3][untold], short.truth[untold])  # before the update
     assert "as the paper did, leaks" in short.provenance.notes[-1]
-    assert "epochs" not in taught(selection="honest").artefacts
+    assert taught(selection="honest").artefact(EpochTruths) is None
 
 
 def test_attention_and_embedding_are_there_for_all_nodes() -> None:
     result = taught()
-    data, found, places = result.data, AttentionMap.of(result), Embedding.of(result)
+    data, found, places = result.data, result.artefact(AttentionMap), result.artefact(Embedding)
     assert found is not None
     assert places is not None
     assert places.workers.shape == (data.n_workers, 6)
@@ -256,7 +260,7 @@ def test_nodes_without_labels_change_nothing() -> None:
     before, after = taught(data), taught(more)
     np.testing.assert_allclose(after.posterior[:-1], before.posterior, atol=1e-12)
     np.testing.assert_allclose(after.posterior[-1], 1 / data.n_classes)
-    places = Embedding.of(after)
+    places = after.artefact(Embedding)
     assert places is not None
     assert not places.workers[-1].any()
     assert not places.items[-1].any()
@@ -268,6 +272,6 @@ def test_no_tensor_is_left_on_the_cpu(preset: str, monkeypatch: pytest.MonkeyPat
     method = get_method("hgnn")
     config = method.configure({"preset": preset, "selection": "paper", "epochs": 1})
     with FakeTensorMode(allow_non_fake_inputs=True), torch.no_grad():
-        labels = _ShapesOnly(with_some_gold(golden_crowd()), torch.device("cuda"))
-        estimate = method.function(labels, config, _BlindRun())
+        labels = LabelShapes(with_some_gold(golden_crowd()), torch.device("cuda"))
+        estimate = method.function(labels, config, BlindRun())
     assert estimate.posterior.device.type == "cuda"

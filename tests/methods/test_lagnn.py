@@ -53,7 +53,7 @@ def test_the_consensus_leaves_gold_to_the_judge() -> None:
 
 def test_blocks_of_items_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = fit(golden_crowd(), "lagnn", teacher="consensus", epochs=3)
-    monkeypatch.setattr(module, "AT_ONCE", 1)
+    monkeypatch.setattr(module, "NUMBERS_PER_CHUNK", 1)
     parts = fit(golden_crowd(), "lagnn", teacher="consensus", epochs=3)
     np.testing.assert_allclose(parts.posterior, whole.posterior, atol=1e-9)
 

@@ -49,7 +49,7 @@ def test_items_without_features_are_told_and_not_filled() -> None:
     done = fill(dataclasses.replace(data, features=features))
     assert (done.label[[2, 5]] == -1).all()
     assert done.n_filled > 0
-    assert "2 items of which nothing is known" in " ".join(done.facts["notes"])
+    assert "Not completed: 2 items" in " ".join(done.facts["notes"])
 
 
 def test_items_without_labels_are_filled_by_their_features_alone() -> None:
@@ -68,6 +68,6 @@ def test_items_without_labels_are_filled_by_their_features_alone() -> None:
 def test_filling_is_done_a_few_items_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     data = with_features(golden_crowd())
     whole = fill(data)
-    monkeypatch.setattr("crowdcore.methods.completion.mmlc_df.AT_ONCE", 1000)
+    monkeypatch.setattr("crowdcore.methods.completion.mmlc_df.VALUES_PER_CHUNK", 1000)
     parts = fill(data)
     np.testing.assert_array_equal(parts.label, whole.label)

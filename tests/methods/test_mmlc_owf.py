@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from crowdcore.artefacts.classifier import Classifier
 from crowdcore.artefacts.spectral import SpectralSpace
 from crowdcore.data import DataError
+from crowdcore.engine.classifier import Classifier
 from crowdcore.registry import fit
 from crowdcore.result import Result
 from tests.crowds import featured_crowd
@@ -22,14 +22,14 @@ def result() -> Result:
 
 
 def space_of(result: Result) -> SpectralSpace:
-    space = SpectralSpace.of(result)
+    space = result.artefact(SpectralSpace)
     assert space is not None
     return space
 
 
 def test_six_oracles_are_left_behind_and_one_gives_the_truths(result: Result) -> None:
     space = space_of(result)
-    assert space.centres == ("kde", "kde_w", "mean", "mean_w", "median", "median_w")
+    assert list(space.centres) == ["kde", "kde_w", "mean", "mean_w", "median", "median_w"]
     assert space.origin == "features"
     assert space.workers.shape[0] == result.data.n_workers
     assert space.oracle.shape == (6, space.workers.shape[1])
@@ -45,7 +45,7 @@ def test_another_centre_gives_the_truths_that_it_promised(result: Result) -> Non
 
 
 def test_the_classifier_answers_as_the_oracle(result: Result) -> None:
-    classifier = Classifier.of(result)
+    classifier = Classifier.from_result(result)
     assert classifier is not None
     assert result.data.features is not None
     found = classifier.predict(result.data.features)
@@ -78,7 +78,7 @@ def test_a_bound_without_gold_is_a_sentence() -> None:
 
 def test_the_bandwidth_can_be_chosen_on_labels_that_were_held_out() -> None:
     result = fit(featured_crowd(), "mmlc_owf", bandwidth="held_out", **QUICK)
-    assert any("held out" in note for note in result.provenance.notes)
+    assert any("held-out labels best" in note for note in result.provenance.notes)
 
 
 def test_the_authors_weighting_changes_weighted_centres_only(result: Result) -> None:
@@ -99,7 +99,7 @@ def test_the_papers_sizes_can_be_trained(architecture: str) -> None:
 
 def test_without_features_it_says_so_and_leaves_no_classifier() -> None:
     result = fit(replace(featured_crowd(), features=None), "mmlc_owf", **QUICK)
-    assert Classifier.of(result) is None
+    assert Classifier.from_result(result) is None
     assert space_of(result).origin == "labels"
     assert any("no item features" in note for note in result.provenance.notes)
     np.testing.assert_allclose(result.posterior[-10:], 1 / 3)  # of items without labels

@@ -35,7 +35,7 @@ def test_items_without_features_stay_empty() -> None:
     features[3] = np.nan
     done = fill(dataclasses.replace(data, features=features))
     assert (done.label[3] == -1).all()
-    assert "1 items of which nothing is known" in " ".join(done.facts["notes"])
+    assert "Not completed: 1 item without" in " ".join(done.facts["notes"])
 
 
 def test_it_can_do_without_describing_first_and_stop_on_what_is_held_out() -> None:

@@ -7,15 +7,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+from crowdcore.artefacts.adverse_workers import AdverseWorkers
 from crowdcore.artefacts.completion import Completion
+from crowdcore.artefacts.label_embeddings import LabelEmbeddings
 from crowdcore.bench.papers.tllc import prolific
 from crowdcore.data import CrowdData
-from crowdcore.engine import transfer
-from crowdcore.engine.transfer import Source
+from crowdcore.methods.completion.tllc import _transfer as transfer
+from crowdcore.methods.completion.tllc._transfer import SourceDomain
 from crowdcore.registry import fit, get_method
 from crowdcore.run import Run
-from crowdcore.workspace.resultfiles import read_result, write_result
+from crowdcore.workspace.result_files import read_result, write_result
 from tests.crowds import easy_crowd, golden_crowd
+from tests.left_behind import left_behind
 from tests.test_completers import with_features
 
 
@@ -34,9 +37,9 @@ def right(done: Completion) -> float:
 def test_the_source_keeps_what_is_clear_for_its_class() -> None:
     votes = np.array([[4, 0], [3, 1], [2, 2], [0, 3], [1, 2], [0, 0]], float)
     rng = np.random.default_rng(0)
-    every = Source.of(votes, rng, filtering=False)
+    every = SourceDomain.from_votes(votes, rng, filtering=False)
     assert sorted(every.item) == [0, 1, 2, 3, 4]
-    clear = Source.of(votes, rng)
+    clear = SourceDomain.from_votes(votes, rng)
     assert {0, 3} <= set(clear.item.tolist()) <= {0, 1, 3}
     assert clear.answer[clear.item == 3].tolist() == [1]
     assert clear.n_classes == 2
@@ -47,11 +50,11 @@ def test_prolific_adversaries_neither_guide_nor_are_completed() -> None:
     dataset, crowd = prolific(0.3, seed=0, items=200)
     liar = np.array([one == "adversary" for one in crowd.character])
     careful, careless = (fill(dataset.data, robust=robust) for robust in (True, False))
-    adverse = careful.artefacts["workers"]["adverse"]
+    adverse = left_behind(careful, AdverseWorkers).adverse
     assert adverse[liar].all()
     assert (careful.label[:, adverse] == -1).all()
     assert f"{adverse.sum()} of 30 workers" in " ".join(careful.facts["notes"])
-    assert not careless.artefacts["workers"]["adverse"].any()
+    assert not left_behind(careless, AdverseWorkers).adverse.any()
     shares = [
         (get_method("mv").fit(dataset.data, completion=one).truth == dataset.truth).mean()
         for one in (careful, careless)
@@ -63,15 +66,15 @@ def test_embeddings_are_kept_for_every_label_and_survive_the_workspace(tmp_path:
     data = with_features(golden_crowd())
     result = fit(data, "mv", complete="tllc", complete_params=get_method("tllc", "complete").quick)
     write_result(result, tmp_path)
-    kept = Completion.of(read_result(tmp_path, data))
-    assert kept is not None
-    for name in ("with", "without"):
-        one = kept.artefacts["embeddings"][name]
-        assert one.shape == (data.n_labels, data.n_classes)
-        assert one.dtype == np.float32
-        assert np.isfinite(one).all()
-    assert not np.allclose(*kept.artefacts["embeddings"].values())
-    assert kept.artefacts["workers"]["adverse"].shape == (data.n_workers,)
+    kept = read_result(tmp_path, data)
+    points = left_behind(kept, LabelEmbeddings)
+    assert points.without_transfer is not None
+    for array in (points.with_transfer, points.without_transfer):
+        assert array.shape == (data.n_labels, data.n_classes)
+        assert array.dtype == np.float32
+        assert np.isfinite(array).all()
+    assert not np.allclose(points.with_transfer, points.without_transfer)
+    assert left_behind(kept, AdverseWorkers).adverse.shape == (data.n_workers,)
 
 
 def test_transfer_tells_a_workers_classes_better_apart() -> None:
@@ -90,8 +93,8 @@ def test_transfer_tells_a_workers_classes_better_apart() -> None:
             inner, total = (scatter, total) if codes > data.n_workers else (inner, scatter)
         return 1 - inner / total
 
-    places = done.artefacts["embeddings"]
-    assert apart(places["with"]) > apart(places["without"]) + 0.05
+    points = left_behind(done, LabelEmbeddings)
+    assert apart(points.with_transfer) > apart(points.without_transfer) + 0.05
 
 
 def test_a_networks_input_never_holds_the_workers_own_label() -> None:
@@ -102,7 +105,7 @@ def test_a_networks_input_never_holds_the_workers_own_label() -> None:
     label[0] = (label[0] + 1) % data.n_classes
     other = dataclasses.replace(data, label=label)
     before, after = (
-        fill(each, transfer=False, pretraining=False).artefacts["embeddings"]["with"][0]
+        left_behind(fill(each, transfer=False, pretraining=False), LabelEmbeddings).with_transfer[0]
         for each in (data, other)
     )
     np.testing.assert_allclose(before, after, atol=1e-6)
@@ -120,7 +123,7 @@ def test_every_part_can_be_left_out(off: str) -> None:
 def test_workers_in_parts_are_completed_as_all_together(monkeypatch: pytest.MonkeyPatch) -> None:
     data = with_features(easy_crowd())
     whole = fill(data, transfer=False)
-    monkeypatch.setattr(transfer, "AT_ONCE", 1000)
+    monkeypatch.setattr(transfer, "NUMBERS_PER_CHUNK", 1000)
     parts = fill(data, transfer=False)
     np.testing.assert_array_equal(whole.label, parts.label)
     assert right(fill(data)) > 0.5
@@ -145,14 +148,14 @@ def test_who_gave_one_class_or_one_label_is_no_trouble_and_is_told() -> None:
     assert "2 workers gave one class only" in " ".join(done.facts["notes"])
     assert (done.label[:, 0] == -1).all()  # one label has no distance to be within
     assert set(np.unique(done.label[:, 1])) <= {-1, 0}
-    assert done.artefacts["embeddings"]["with"].shape == (few.n_labels, 2)
+    assert left_behind(done, LabelEmbeddings).with_transfer.shape == (few.n_labels, 2)
 
 
-def test_a_crowd_that_says_one_thing_begins_at_random_and_is_told() -> None:
+def test_a_crowd_that_says_one_thing_begins_at_random_and_is_reported() -> None:
     data = with_features(easy_crowd())
     same = dataclasses.replace(data, label=np.zeros_like(data.label))
     done = fill(same)
-    assert "of one class only" in " ".join(done.facts["notes"])
+    assert "All majorities are of one class" in " ".join(done.facts["notes"])
     assert set(np.unique(done.label)) <= {-1, 0}
 
 

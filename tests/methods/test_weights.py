@@ -54,7 +54,7 @@ def test_doubt_falls_in_every_generation_and_does_not_depend_on_the_parts(
     doubts = [float(row["doubt"]) for row in whole.history]
     assert all(later <= earlier for earlier, later in itertools.pairwise(doubts))
     assert doubts[-1] < doubts[0]
-    monkeypatch.setattr(dewsmv, "AT_ONCE", 1000)
+    monkeypatch.setattr(dewsmv, "VOTES_PER_CHUNK", 1000)
     parts = fit(golden_crowd(), "dewsmv", generations=15)
     np.testing.assert_allclose(parts.posterior, whole.posterior, atol=1e-5)
 

@@ -11,9 +11,11 @@ from pathlib import Path
 import numpy as np
 
 import crowdcore
+from crowdcore.class_result import ClassResult
 from crowdcore.data import UNKNOWN, CrowdData
-from crowdcore.io.health import Finding, HealthReport
-from crowdcore.io.roles import Roles
+from crowdcore.reading.columns.roles import Roles
+from crowdcore.reading.findings import Finding
+from crowdcore.reading.labels.health import HealthReport
 from crowdcore.result import Provenance, Result
 
 ROOT = Path(crowdcore.__file__).resolve().parents[1]
@@ -39,6 +41,7 @@ def rich_data() -> CrowdData:
         features=np.array([[1, 2], [np.nan, np.nan], [0.1, -0.0], [3, 4]], np.float32),
         feature_names=("x", "y"),
         time=np.array([1.5, np.nan, 3, 4]),
+        duration=np.array([9.5, 2, np.nan, 4]),
         details={"text": ("one", "", "three", "four"), "gold": ("g", "o", "l", "d")},
         report=HealthReport(
             findings=(Finding(id="x", title="X", severity="notice", count=1, examples=("007",)),),
@@ -58,7 +61,7 @@ def made_result(data: CrowdData) -> Result:
     """A result that no method made, so that nothing has to import torch."""
     rng = np.random.default_rng(1)
     posterior = rng.dirichlet(np.ones(data.n_classes), data.n_items)
-    return Result(
+    return ClassResult(
         data=data,
         posterior=posterior,
         truth=posterior.argmax(1).astype(np.int32),
@@ -85,7 +88,6 @@ def made_result(data: CrowdData) -> Result:
             torch="2",
             data=data.fingerprint,
             temperature=1.1,
-            expected_accuracy=(0.8, 0.7, 0.9),
             notes=("Look twice.",),
         ),
     )

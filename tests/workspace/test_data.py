@@ -10,10 +10,15 @@ import pandas as pd
 import pytest
 
 from crowdcore.data import CrowdData, DataError
-from crowdcore.io.columns import Categories, Column, Numbers, Texts
-from crowdcore.io.pictures import PictureForm
-from crowdcore.io.recipe import FeatureRecipe
-from crowdcore.io.texts import learn_texts
+from crowdcore.reading.features.encoders import (
+    CategoryColumn,
+    FeatureColumn,
+    NumberColumn,
+    TextColumn,
+)
+from crowdcore.reading.features.pictures import PictureForm
+from crowdcore.reading.features.recipe import FeatureRecipe
+from crowdcore.reading.features.texts import learn_texts
 from crowdcore.workspace import Workspace
 from tests.workspace.samples import assert_same_data, rich_data, small_data
 
@@ -58,13 +63,13 @@ def _pictures() -> CrowdData:
 
 
 def _texts() -> CrowdData:
-    columns: tuple[Column, ...] = (
-        Numbers(name="=1+1", width=2),
-        Categories(name="Ζωή 🙂", values=("ja", "nein")),
+    columns: tuple[FeatureColumn, ...] = (
+        NumberColumn(name="=1+1", width=2),
+        CategoryColumn(name="Ζωή 🙂", values=("ja", "nein")),
     )
     space = learn_texts(["one cat", "two cats", "one dog"])
     assert space is not None
-    columns += (Texts(name="../text", space=space),)
+    columns += (TextColumn(name="../text", space=space),)
     recipe = FeatureRecipe(key="id", columns=columns)
     values = np.ones((4, len(recipe.names)), np.float32)
     return replace(small_data(), features=values, feature_names=recipe.names, recipe=recipe)

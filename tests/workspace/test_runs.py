@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from crowdcore.data import CrowdData, DataError
 from crowdcore.registry import fit
-from crowdcore.result import ResultError
 from crowdcore.run import Progress
-from crowdcore.workspace import Dataset, Workspace, runs
+from crowdcore.workspace import Dataset, Workspace, folders, run_states
+from crowdcore.workspace.data_files import read_json, write_json
+from crowdcore.workspace.result_files import read_provenance, read_result, write_result
 from tests.crowds import golden_crowd
 from tests.workspace.samples import assert_same_result, made_result, run_python, small_data
 
@@ -91,9 +93,12 @@ def test_data_that_a_method_cannot_use_are_refused_without_being_read(
     )
     rated = workspace.add_data(dataset.project_id, ratings, name="ratings.csv")
     (workspace.root / "data" / rated.id / "labels.parquet").unlink()
-    assert workspace.unmet(rated.id, "mv") == ["It works on classes; these data are ratings."]
+    assert (
+        "'mv' works on classes or sets; these data are ratings"
+        in workspace.unmet(rated.id, "mv")[0]
+    )
     assert workspace.unmet(dataset.id, "mv") == []
-    with pytest.raises(DataError, match="Majority vote cannot run on these data"):
+    with pytest.raises(DataError, match="these data are ratings"):
         workspace.queue(rated.id, "mv")
 
 
@@ -112,7 +117,7 @@ def test_a_run_that_waits_is_cancelled_at_once(workspace: Workspace, dataset: Da
     ended = workspace.run(row.id)
     assert (ended.status, ended.active) == ("cancelled", False)
     assert ended.finished is not None
-    assert runs.claim(workspace.catalogue) is None
+    assert run_states.claim(workspace.catalogue) is None
 
 
 def test_a_run_that_has_ended_stays_as_it_is_when_cancelled(
@@ -140,7 +145,7 @@ def test_a_run_again_begins_from_where_the_first_began(
     workspace: Workspace, dataset: Dataset
 ) -> None:
     start = workspace.queue(dataset.id, "mv")
-    assert runs.claim(workspace.catalogue) == start.id
+    assert run_states.claim(workspace.catalogue) == start.id
     workspace.save_result(start.id, fit(workspace.load_data(dataset.id), "mv"))
     first = workspace.queue(dataset.id, "ds", warm_from=start.id)
     assert workspace.run_again(first.id).warm_from == start.id
@@ -148,7 +153,7 @@ def test_a_run_again_begins_from_where_the_first_began(
 
 def test_runs_are_claimed_in_order_and_only_once(workspace: Workspace, dataset: Dataset) -> None:
     rows = [workspace.queue(dataset.id, "mv") for _ in range(3)]
-    claimed = [runs.claim(workspace.catalogue) for _ in range(4)]
+    claimed = [run_states.claim(workspace.catalogue) for _ in range(4)]
     assert claimed == [rows[0].id, rows[1].id, rows[2].id, None]
     assert workspace.run(rows[0].id).started is not None
 
@@ -158,8 +163,8 @@ def test_the_curve_can_be_read_while_the_run_works(workspace: Workspace, dataset
     assert workspace.history(row.id).empty
     for step in (1, 5):
         progress = Progress(stage="EM", step=step, total=9, speed=2.0, metrics={"loglik": -step})
-        runs.append_progress(workspace.run_folder(row.id), progress)
-    with (workspace.run_folder(row.id) / runs.PROGRESS).open("a") as file:
+        run_states.append_progress(workspace.run_folder(row.id), progress)
+    with (workspace.run_folder(row.id) / run_states.PROGRESS).open("a") as file:
         file.write('{"stage": "EM", "st')
     curve = workspace.history(row.id)
     assert curve.to_dict("list") == {"stage": ["EM", "EM"], "step": [0, 4], "loglik": [-1, -5]}
@@ -169,16 +174,16 @@ def test_progress_is_in_the_row_and_a_wish_to_stop_is_told_back(
     workspace: Workspace, dataset: Dataset
 ) -> None:
     row = workspace.queue(dataset.id, "ds")
-    runs.claim(workspace.catalogue)
+    run_states.claim(workspace.catalogue)
     progress = Progress(stage="EM", step=3, total=9, speed=2.5, metrics={"loglik": -0.5})
-    assert runs.report(workspace.catalogue, row.id, progress)
+    assert run_states.report(workspace.catalogue, row.id, progress)
     now = workspace.run(row.id)
     assert (now.stage, now.step, now.total, now.speed) == ("EM", 3, 9, 2.5)
     assert now.metrics == {"loglik": -0.5}
     assert now.share == pytest.approx(1 / 3)
     workspace.cancel(row.id)
     assert workspace.run(row.id).stopping
-    assert not runs.report(workspace.catalogue, row.id, progress)
+    assert not run_states.report(workspace.catalogue, row.id, progress)
 
 
 def test_a_result_comes_back_bit_by_bit(workspace: Workspace, dataset: Dataset) -> None:
@@ -192,7 +197,7 @@ def test_a_result_without_confusion_stays_without_but_the_tables_have_the_audits
     workspace: Workspace, dataset: Dataset
 ) -> None:
     row = workspace.queue(dataset.id, "mv")
-    result = replace(made_result(small_data()), confusion=None, artefacts={}, history=[])
+    result = made_result(small_data()).with_fields(confusion=None, artefacts={}, history=[])
     workspace.save_result(row.id, result)
     assert_same_result(workspace.load_result(row.id), result)
     matrices = workspace.confusion(row.id)
@@ -209,6 +214,32 @@ def test_the_row_of_a_finished_run_has_its_summary(workspace: Workspace, dataset
     assert (done.status, done.seconds) == ("done", result.provenance.seconds)
     assert (done.accuracy, done.n_tied) == (score.accuracy, int(result.tied.sum()))
     assert done.finished is not None
+
+
+def test_truths_are_read_without_their_probabilities_if_asked(
+    workspace: Workspace, dataset: Dataset
+) -> None:
+    row = workspace.queue(dataset.id, "mv")
+    result = made_result(small_data())
+    workspace.save_result(row.id, result)
+    table = workspace.truths(row.id, probabilities=False)
+    assert table.equals(result.truths()[table.columns])
+    assert table.columns.tolist()[-2:] == ["score:ease", "score:margin"]
+
+
+def test_scores_of_earlier_versions_get_their_prefix(
+    workspace: Workspace, dataset: Dataset
+) -> None:
+    row = workspace.queue(dataset.id, "mv")
+    result = made_result(small_data())
+    workspace.save_result(row.id, result)
+    (workspace.run_folder(row.id) / "result" / "checksums.json").unlink()  # they had none
+    for name in ("truths", "workers"):
+        path = workspace.run_folder(row.id) / "result" / f"{name}.parquet"
+        written = pd.read_parquet(path, partitioning=None)
+        written.rename(columns=lambda column: column.removeprefix("score:")).to_parquet(path)
+    assert workspace.truths(row.id).columns.equals(result.truths().columns)
+    assert workspace.workers(row.id).columns.equals(result.workers().columns)
 
 
 def test_the_tables_are_those_of_the_result(workspace: Workspace) -> None:
@@ -228,21 +259,6 @@ def test_the_tables_are_those_of_the_result(workspace: Workspace) -> None:
     provenance = workspace.provenance(row.id)
     assert (provenance["method"], provenance["data"]) == ("ds", result.data.fingerprint)
     assert provenance["excluded"] == [data.workers[0]]
-
-
-@pytest.mark.parametrize(
-    "artefact", [object(), {"x": object()}, {"x": np.array([object()])}, {"x": (1, 2)}, {1: "x"}]
-)
-def test_an_artefact_that_would_need_pickle_is_refused(
-    workspace: Workspace, dataset: Dataset, artefact: object
-) -> None:
-    row = workspace.queue(dataset.id, "mv")
-    with pytest.raises(ResultError, match="space"):
-        workspace.save_result(
-            row.id, replace(made_result(small_data()), artefacts={"space": artefact})
-        )
-    assert workspace.run(row.id).status == "queued"
-    assert not list((workspace.root / "runs").glob(".tmp-*"))
 
 
 def test_a_result_of_other_data_or_a_second_one_is_refused(
@@ -267,13 +283,13 @@ def test_a_result_that_was_written_before_its_process_died_is_kept(
     workspace: Workspace, dataset: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     row = workspace.queue(dataset.id, "mv")
-    runs.claim(workspace.catalogue)
+    run_states.claim(workspace.catalogue)
     with monkeypatch.context() as patch:
-        patch.setattr(runs, "complete", lambda *_: None)
+        patch.setattr(run_states, "complete", lambda *_: None)
         workspace.save_result(row.id, made_result(small_data()))
     assert workspace.run(row.id).status == "running"
     folder = workspace.run_folder(row.id)
-    runs.end(workspace.catalogue, row.id, "lost", "It is gone.", folder=folder)
+    run_states.end(workspace.catalogue, row.id, "lost", "It is gone.", folder=folder)
     assert workspace.run(row.id).status == "done"
     assert workspace.run(row.id).n_tied is not None
 
@@ -314,6 +330,76 @@ def test_the_members_of_a_pool_become_runs_of_their_own(tmp_path: Path) -> None:
         np.testing.assert_allclose(workspace.load_result(row.id).posterior, alone.posterior)
 
 
+def test_a_pool_and_its_members_are_saved_in_one_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = Workspace(tmp_path)
+    data = small_data()
+    dataset = workspace.add_data(workspace.create_project("Pool").id, data, name="labels.csv")
+    pool = workspace.queue(dataset.id, "mv")
+    run_states.claim(workspace.catalogue)
+    members = tuple(made_result(data) for _ in range(4))
+    result = replace(made_result(data), members=members)
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(run_states, "_numbered", killed)  # the members are about to be listed
+        with pytest.raises(KeyboardInterrupt):
+            workspace.save_result(pool.id, result)
+    again = Workspace(tmp_path)
+    assert [row.status for row in again.runs(dataset.project_id)] == ["running"]
+
+    folder = again.run_folder(pool.id)
+    run_states.end(again.catalogue, pool.id, "lost", "It is gone.", folder=folder)
+
+    rows = again.runs(dataset.project_id)
+    assert [row.status for row in rows] == ["done"] * 5
+    assert [row.number for row in rows] == [5, 4, 3, 2, 1]
+    assert [row.member_of for row in rows] == [pool.id] * 4 + [None]
+    for row in rows[:4]:
+        assert_same_result(again.load_result(row.id), members[0])
+
+
+def test_members_of_a_pool_that_was_never_saved_go_to_the_trash(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = Workspace(tmp_path)
+    data = small_data()
+    dataset = workspace.add_data(workspace.create_project("Pool").id, data, name="labels.csv")
+    pool = workspace.queue(dataset.id, "mv")
+    publish = folders.publish
+
+    def killed(folder: Path, target: Path) -> None:
+        if target.name == "result":
+            raise KeyboardInterrupt
+        publish(folder, target)
+
+    monkeypatch.setattr(folders, "publish", killed)
+    with pytest.raises(KeyboardInterrupt):
+        workspace.save_result(pool.id, replace(made_result(data), members=(made_result(data),)))
+    monkeypatch.undo()
+    assert len(list((tmp_path / "runs").iterdir())) == 2
+    again = Workspace(tmp_path)
+    assert [path.name for path in (tmp_path / "runs").iterdir()] == [pool.id]
+    assert again.unlisted() == []
+
+
+def test_the_data_of_a_run_with_exclusions_are_read_once_for_a_fit(
+    workspace: Workspace, dataset: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = workspace.queue(dataset.id, "mv", excluded=["bob"])
+    data = workspace.run_data(row.id)
+    with monkeypatch.context() as patch:
+        patch.setattr(workspace, "load_data", None)
+        workspace.save_result(row.id, made_result(data))
+    assert_same_result(workspace.load_result(row.id), made_result(data))
+    other = workspace.queue(dataset.id, "mv", excluded=["bob"])
+    with pytest.raises(DataError, match="not about the data"):
+        workspace.save_result(other.id, made_result(small_data()))
+
+
 def test_a_run_can_begin_only_from_a_finished_one_of_its_project(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path)
     data = golden_crowd()
@@ -324,9 +410,9 @@ def test_a_run_can_begin_only_from_a_finished_one_of_its_project(tmp_path: Path)
     workspace.save_result(first.id, fit(data, "ds"))
     again = workspace.queue(dataset.id, "ds", warm_from=first.id)
     assert workspace.run(again.id).warm_from == first.id
-    beliefs = workspace.beliefs(first.id)
+    beliefs = workspace.warm_start(first.id)
     assert beliefs is not None
-    np.testing.assert_allclose(beliefs.about(data), fit(data, "ds").posterior)
+    np.testing.assert_allclose(beliefs.posterior_for(data), fit(data, "ds").posterior)
 
 
 def test_a_completion_is_checked_kept_and_repeated(workspace: Workspace, dataset: Dataset) -> None:
@@ -339,3 +425,14 @@ def test_a_completion_is_checked_kept_and_repeated(workspace: Workspace, dataset
     result = fit(data, "mv", complete="g_mv")
     workspace.save_result(row.id, result)
     assert_same_result(workspace.load_result(row.id), result)
+
+
+def test_a_result_of_a_version_that_estimated_its_accuracy_opens_without_the_estimate(
+    tmp_path: Path,
+) -> None:
+    result = made_result(small_data())
+    write_result(result, tmp_path)
+    facts = read_json(tmp_path / "provenance.json")
+    write_json(tmp_path / "provenance.json", {**facts, "expected_accuracy": [0.8, 0.7, 0.9]})
+    assert_same_result(read_result(tmp_path, result.data), result)
+    assert read_provenance(tmp_path) == facts

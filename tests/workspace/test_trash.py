@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
+import json
 import shutil
-import time
 from pathlib import Path
 
 import pytest
 
 from crowdcore.data import DataError
-from crowdcore.workspace import Dataset, RunRow, Workspace, trash
+from crowdcore.workspace import Dataset, RunRow, StorageError, Workspace, folders, trash
 from tests.workspace.samples import made_result, small_data
 
 
@@ -97,9 +96,6 @@ def test_a_process_killed_while_deleting_loses_nothing(
     with pytest.raises(KeyboardInterrupt):  # rows are gone, folders are not
         workspace.delete_project(dataset.project_id)
     monkeypatch.undo()
-    long_ago = time.time() - 2 * 3600
-    for folder in (tmp_path / "data" / dataset.id, tmp_path / "runs" / run.id):
-        os.utime(folder, (long_ago, long_ago))
     again = Workspace(tmp_path)  # which collects the strays
     assert not (tmp_path / "runs" / run.id).exists()
     (thrown,) = again.thrown_away()
@@ -136,12 +132,91 @@ def test_what_cannot_be_noted_is_not_deleted(
 ) -> None:
     _, run = with_run(workspace)
 
-    def full(*_: object) -> None:
+    def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(trash, "write_json", full)
-    with pytest.raises(OSError, match="No space"):
+    monkeypatch.setattr(trash, "write_private", full)
+    with pytest.raises(StorageError, match="deletion was not saved: there is no room"):
         workspace.delete_run(run.id)
+    assert list((workspace.root / "trash").iterdir()) == []
     assert workspace.run(run.id) == run
     assert workspace.load_result(run.id).data.n_labels == 5
     assert workspace.thrown_away() == []
+
+
+@pytest.mark.parametrize(
+    "text", ["", '{"run": [{"id"', "[]", "null", '{"run": [{"id": "../x"}]}', "\udcff"]
+)
+def test_a_torn_or_foreign_list_in_the_trash_stops_nobody(
+    workspace: Workspace, tmp_path: Path, text: str
+) -> None:
+    _, run = with_run(workspace)
+    workspace.delete_run(run.id)
+    entry = tmp_path / "trash" / "20260101-000000-run-00000000"
+    entry.mkdir()
+    (entry / "rows.json").write_bytes(text.encode("utf-8", "surrogateescape"))
+    (tmp_path / "trash" / "holiday").mkdir()
+    (tmp_path / "trash" / "holiday" / "photo.jpg").write_bytes(b"x" * 1000)
+    (thrown,) = workspace.thrown_away()
+    assert thrown.title == "#1 Majority vote"
+    assert workspace.stray_bytes() == 1000 + len((entry / "rows.json").read_bytes())
+    Workspace(tmp_path)
+    workspace.restore(thrown.name)
+    assert workspace.run(run.id) == run
+    workspace.empty_trash()
+    assert list((tmp_path / "trash").iterdir()) == []
+
+
+def test_a_renamed_folder_in_the_trash_can_still_be_restored(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    dataset, run = with_run(workspace)
+    workspace.delete_run(run.id)
+    (thrown,) = workspace.thrown_away()
+    (tmp_path / "trash" / thrown.name).rename(tmp_path / "trash" / "my old run")
+    (renamed,) = workspace.thrown_away()
+    assert renamed.name == "my old run"
+    assert workspace.restore(renamed.name) == dataset.project_id
+
+
+def test_what_has_lost_its_files_is_not_restored(workspace: Workspace, tmp_path: Path) -> None:
+    dataset, _ = with_run(workspace)
+    workspace.delete_project(dataset.project_id)
+    (thrown,) = workspace.thrown_away()
+    shutil.rmtree(tmp_path / "trash" / thrown.name / "data")
+    with pytest.raises(DataError, match=r"files of the data set 'labels\.csv' are gone"):
+        workspace.restore(thrown.name)
+    assert workspace.projects() == []
+    assert list((tmp_path / "runs").iterdir()) == [], "nothing was moved"
+
+
+def test_a_process_killed_while_emptying_leaves_nothing_that_can_be_restored_in_part(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset, _ = with_run(workspace)
+    workspace.delete_project(dataset.project_id)
+
+    def killed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(folders, "_remove", killed)
+    with pytest.raises(KeyboardInterrupt):
+        workspace.empty_trash()
+    monkeypatch.undo()
+    assert workspace.thrown_away() == []
+    Workspace(tmp_path)
+    assert list((tmp_path / "trash").iterdir()) == []
+
+
+def test_a_run_deleted_twice_is_listed_once(workspace: Workspace, tmp_path: Path) -> None:
+    _, run = with_run(workspace)
+    workspace.delete_run(run.id)
+    (first,) = workspace.thrown_away()
+    rows = (tmp_path / "trash" / first.name / "rows.json").read_text()
+    workspace.restore(first.name)
+    workspace.delete_run(run.id)
+    left = tmp_path / "trash" / "20200101-000000-run-00000000"  # of a restore that was killed
+    left.mkdir()
+    (left / "rows.json").write_text(rows)
+    assert len(workspace.thrown_away()) == 1
+    assert json.loads(rows)["run"][0]["id"] == run.id

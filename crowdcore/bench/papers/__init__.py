@@ -1,6 +1,6 @@
-"""Tables of published papers, made again: ours beside theirs, one module a paper.
+"""Tables of published papers, made again: ours beside theirs, one module per paper.
 
-A module has a function `tables(folder, told)`. One that can do less work, or other work, than
+A module has a function `tables(folder, on_done)`. One that can do less work, or other work, than
 usual takes the `OPTIONS` it names as further arguments.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-Told = Callable[[str], None]
+OnDone = Callable[[str], None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,12 +37,40 @@ class Table:
 
 
 def names() -> list[str]:
-    """The papers that can be made again."""
+    """List the papers whose tables can be made again.
+
+    Returns
+    -------
+    list of str
+        Names, as `crowdcore bench paper` takes them.
+    """
     return sorted(info.name.replace("_", "-") for info in pkgutil.iter_modules(__path__))
 
 
-def reproduce(name: str, folder: Path, told: Told, **options: Any) -> list[Table]:
-    """Make a paper's tables again from the data sets in a folder; options of None are not set."""
+def reproduce(name: str, folder: Path, on_done: OnDone, **options: Any) -> list[Table]:
+    """Make a paper's tables again from the data sets in a folder.
+
+    Parameters
+    ----------
+    name : str
+        One of `names()`.
+    folder : Path
+        The folder with the paper's data sets.
+    on_done : OnDone
+        Called with a short text after each finished piece.
+    **options
+        Options of the paper's module; those of None are not set.
+
+    Returns
+    -------
+    list of Table
+        The tables, ours beside the paper's.
+
+    Raises
+    ------
+    DataError
+        There is no such paper, or its tables do not depend on an option.
+    """
     from crowdcore.data import DataError
 
     if name not in names():
@@ -51,22 +79,35 @@ def reproduce(name: str, folder: Path, told: Told, **options: Any) -> list[Table
     given = {option: value for option, value in options.items() if value is not None}
     if useless := sorted(given.keys() - set(getattr(module, "OPTIONS", ()))):
         raise DataError(f"The tables of {name} do not depend on {' and '.join(useless)}")
-    tables: list[Table] = module.tables(folder, told, **given)
+    tables: list[Table] = module.tables(folder, on_done, **given)
     return tables
 
 
 def write_charts(tables: Sequence[Table], path: Path) -> None:
-    """Write the figures of tables into one page that needs nothing from elsewhere."""
+    """Write the figures of tables into one HTML page that loads nothing from elsewhere.
+
+    Parameters
+    ----------
+    tables : sequence of Table
+        Tables, some of them with a figure.
+    path : Path
+        Where to write the page.
+
+    Raises
+    ------
+    DataError
+        No table has a figure.
+    """
+    from crowdcore.atomic import atomic
     from crowdcore.data import DataError
-    from crowdcore.io.atomic import atomic
 
     figures = [table.figure for table in tables if table.figure is not None]
     if not figures:
         raise DataError("These tables come without charts", fix="Leave --chart out.")
-    parts = [
-        figure.to_html(full_html=False, include_plotlyjs=not place)
-        for place, figure in enumerate(figures)
+    fragments = [
+        figure.to_html(full_html=False, include_plotlyjs=not number)
+        for number, figure in enumerate(figures)
     ]
-    page = '<!doctype html><meta charset="utf-8">' + "".join(parts)
+    page = '<!doctype html><meta charset="utf-8">' + "".join(fragments)
     with atomic(path) as temporary:
         temporary.write_text(page, encoding="utf-8")

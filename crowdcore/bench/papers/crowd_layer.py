@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from crowdcore.bench.accuracy import DataSet, HeldOut, load, score, score_classifier
-from crowdcore.bench.papers import Table, Told
-from crowdcore.bench.rows import Row, rows_of
+from crowdcore.bench.accuracy import score, score_classifier
+from crowdcore.bench.datasets import DataSet, HeldOut, load
+from crowdcore.bench.papers import OnDone, Table
+from crowdcore.bench.variants import Variant, variants_of
 from crowdcore.data import DataError
 from crowdcore.simulation import simulate
 
@@ -43,7 +44,7 @@ PUBLISHED = {"epochs": 50, "held_out": 0.0, "decay": 0.0, "pace": 1.0, "gain": F
 
 DIGITS_LEARNT = 1000
 REDUNDANCY = (3, 1)
-"""Labels an item; where there is one, nothing can be aggregated before a net learns."""
+"""Labels per item; where there is one, nothing can be aggregated before a net learns."""
 
 CROWD: dict[str, Any] = {
     "workers": 20, "classes": 10, "careless": 0.3, "spammers": 0.2, "class_bias": 0.2,
@@ -56,7 +57,7 @@ NOTES = (
     "dl_true learns from the true answers and is a ceiling; all others see labels alone.",
 )
 LABELME_NOTE = (
-    "The paper had 8,192 numbers an image and ten variations of each image to learn from; here "
+    "The paper had 8,192 numbers per image and ten variations of each image to learn from; here "
     "are 512 numbers and one. It trained for 50 epochs; here held-out items choose how many. "
     "As published: 50 epochs, nothing held out, and the crowd layer as the paper has it, without "
     "a gain, a pace of its own or decay. An epoch of the paper has ten times as many steps."
@@ -65,7 +66,7 @@ LABELME_NOTE = (
 
 @dataclass(frozen=True, kw_only=True)
 class Scores:
-    """One method's scores, one a seed; a test score is NaN where no classifier is left."""
+    """One method's scores, one per seed; a test score is NaN where no classifier is left."""
 
     test: list[float]
     labelled: list[float]
@@ -73,31 +74,55 @@ class Scores:
     cpu_seconds: list[float]
 
 
-def tables(folder: Path, told: Told) -> list[Table]:
-    """LabelMe beside the paper's column, Music, and digits; the sets that the folder has."""
-    places = [folder / name for name in SETS if (folder / name / "test.npz").exists()]
-    if not places:
+def tables(folder: Path, on_done: OnDone) -> list[Table]:
+    """Make Table 1 for LabelMe beside the paper's column, for Music, and for digits.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder above the data sets; those that are missing are left out.
+    on_done : OnDone
+        Called after each method.
+
+    Returns
+    -------
+    list of Table
+        One table per data set, and one of digits.
+
+    Raises
+    ------
+    DataError
+        Neither data set is there.
+    """
+    paths = [folder / name for name in SETS if (folder / name / "test.npz").exists()]
+    if not paths:
         raise DataError(
             f"None of the data sets is in {str(folder)!r}",
             fix=f"Give the folder above {' and '.join(SETS)}, each with a test.npz.",
         )
-    return [*(_real(place, told) for place in places), _digits(told)]
+    return [*(_real(path, on_done) for path in paths), _digits(on_done)]
 
 
-def taking_part() -> Iterator[Row]:
-    """Every method of the family; the crowd layer once with each of its layers."""
-    return rows_of([FAMILY])
+def taking_part() -> Iterator[Variant]:
+    """List every method of the family; the crowd layer once with each of its layers.
+
+    Returns
+    -------
+    iterator of Variant
+        The methods with their settings.
+    """
+    return variants_of([FAMILY])
 
 
-def _real(place: Path, told: Told) -> Table:
-    dataset = load(place)
-    paper = LABELME if place.name == SETS[0] else None
+def _real(path: Path, on_done: OnDone) -> Table:
+    dataset = load(path)
+    paper = LABELME if path.name == SETS[0] else None
     rows = []
-    for row in taking_part():
-        found = _together([_measure(row, dataset, seed) for seed in range(SEEDS)])
-        beside = [] if paper is None else _beside(row, dataset, paper)
-        rows.append(_line(row.title, found, beside))
-        told(f"{row.title} on {dataset.name}")
+    for variant in taking_part():
+        scores = _together([_measure(variant, dataset, seed) for seed in range(SEEDS)])
+        beside = [] if paper is None else _beside(variant, dataset, paper)
+        rows.append(_line(variant.title, scores, beside))
+        on_done(f"{variant.title} on {dataset.name}")
     header = ["method", "test", "as published", "paper", "labelled", "seconds", "CPU s"]
     if paper is None:
         header = [name for name in header if name not in ("as published", "paper")]
@@ -106,23 +131,23 @@ def _real(place: Path, told: Told) -> Table:
     return Table(title=title, header=header, rows=rows, notes=notes)
 
 
-def _beside(row: Row, dataset: DataSet, paper: dict[str, str]) -> list[str]:
+def _beside(variant: Variant, dataset: DataSet, paper: dict[str, str]) -> list[str]:
     """A method that the paper has, trained as it was there, and the paper's own number."""
-    if row.method.id not in {title.split()[0] for title in paper}:
+    if variant.method.id not in {title.split()[0] for title in paper}:
         return ["–", "–"]
-    known = row.method.config.model_fields
-    params = {name: value for name, value in PUBLISHED.items() if name in known}
-    trained = replace(row, params={**params, **row.params})
-    found = _together([_measure(trained, dataset, seed) for seed in range(SEEDS)])
-    return [_percent(found.test), paper.get(row.title, "–")]
+    fields = variant.method.config.model_fields
+    params = {name: value for name, value in PUBLISHED.items() if name in fields}
+    trained = replace(variant, params={**params, **variant.params})
+    scores = _together([_measure(trained, dataset, seed) for seed in range(SEEDS)])
+    return [_percent(scores.test), paper.get(variant.title, "–")]
 
 
-def _line(title: str, found: Scores, beside: list[str]) -> list[str]:
-    times = [f"{mean(one):.1f}" for one in (found.seconds, found.cpu_seconds)]
-    return [title, _percent(found.test), *beside, _percent(found.labelled), *times]
+def _line(title: str, scores: Scores, beside: list[str]) -> list[str]:
+    times = [f"{mean(values):.1f}" for values in (scores.seconds, scores.cpu_seconds)]
+    return [title, _percent(scores.test), *beside, _percent(scores.labelled), *times]
 
 
-def _digits(told: Told) -> Table:
+def _digits(on_done: OnDone) -> Table:
     """Digits, which are at hand everywhere; every seed draws a crowd of its own."""
     rows = []
     crowds = {
@@ -130,15 +155,15 @@ def _digits(told: Told) -> Table:
         for redundancy in REDUNDANCY
         for seed in range(SEEDS)
     }
-    for row in taking_part():
-        line = [row.title]
+    for variant in taking_part():
+        line = [variant.title]
         for redundancy in REDUNDANCY:
-            found = _together(
-                [_measure(row, crowds[redundancy, seed], seed) for seed in range(SEEDS)]
+            scores = _together(
+                [_measure(variant, crowds[redundancy, seed], seed) for seed in range(SEEDS)]
             )
-            line += [_percent(found.test), _percent(found.labelled)]
+            line += [_percent(scores.test), _percent(scores.labelled)]
         rows.append(line)
-        told(f"{row.title} on digits")
+        on_done(f"{variant.title} on digits")
     header = ["method"]
     for redundancy in REDUNDANCY:
         kind = f"{redundancy} label{'s' if redundancy > 1 else ''}"
@@ -153,11 +178,24 @@ def _digits(told: Told) -> Table:
 
 
 def digits(redundancy: int, seed: int) -> DataSet:
-    """Digits that a simulated crowd labelled, and others to test on."""
+    """Let a simulated crowd label digits, and keep others to test on.
+
+    Parameters
+    ----------
+    redundancy : int
+        Labels per item.
+    seed : int
+        Seed of the split and of the crowd.
+
+    Returns
+    -------
+    DataSet
+        The labelled digits, with held-out ones.
+    """
     from sklearn.datasets import load_digits
 
     points, truth = load_digits(return_X_y=True)
-    points = points.astype(np.float32)  # 64 an image
+    points = points.astype(np.float32)  # 64 per image
     order = np.random.default_rng(seed).permutation(len(truth))
     learn, test = order[:DIGITS_LEARNT], order[DIGITS_LEARNT:]
     crowd = simulate(truth=truth[learn], labels_per_item=redundancy, seed=seed, **CROWD)
@@ -166,11 +204,11 @@ def digits(redundancy: int, seed: int) -> DataSet:
     return DataSet(name="digits", data=data, truth=crowd.truth, unlabelled=0, test=held_out)
 
 
-def _measure(row: Row, dataset: DataSet, seed: int) -> Scores:
-    gold = row.method.needs.gold
+def _measure(variant: Variant, dataset: DataSet, seed: int) -> Scores:
+    gold = variant.method.needs.gold
     data = replace(dataset.data, gold=dataset.truth) if gold else dataset.data
     begun = time.process_time()
-    result = row.method.fit(data, seed=seed, **row.params)
+    result = variant.method.fit(data, seed=seed, **variant.params)
     cpu = time.process_time() - begun
     right = score_classifier(result, dataset.test)
     labelled = np.nan if gold else score(result, dataset.truth)
@@ -179,12 +217,12 @@ def _measure(row: Row, dataset: DataSet, seed: int) -> Scores:
     return Scores(test=[test], labelled=[labelled], seconds=[wall], cpu_seconds=[cpu])
 
 
-def _together(found: list[Scores]) -> Scores:
+def _together(runs: list[Scores]) -> Scores:
     return Scores(
-        test=[value for one in found for value in one.test],
-        labelled=[value for one in found for value in one.labelled],
-        seconds=[value for one in found for value in one.seconds],
-        cpu_seconds=[value for one in found for value in one.cpu_seconds],
+        test=[value for scores in runs for value in scores.test],
+        labelled=[value for scores in runs for value in scores.labelled],
+        seconds=[value for scores in runs for value in scores.seconds],
+        cpu_seconds=[value for scores in runs for value in scores.cpu_seconds],
     )
 
 

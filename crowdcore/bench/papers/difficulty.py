@@ -16,42 +16,39 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdcore.artefacts.classifier import Classifier
 from crowdcore.bench.charts import against_true
-from crowdcore.bench.papers import Table, Told
+from crowdcore.bench.difficulty_crowds import (
+    DIGITS_LEARNT,
+    LABELS_PER_DIGIT,
+    LABELS_SEED,
+    POINTS_SEED,
+    SENSITIVITY,
+    SPECIFICITY,
+    WORKERS,
+    Crowd,
+    digit_crowd,
+    gaussian_crowd,
+)
+from crowdcore.bench.papers import OnDone, Table
+from crowdcore.class_result import ClassEstimate
 from crowdcore.data import CrowdData, Floats
-from crowdcore.method import JointConfig, Method
+from crowdcore.engine.classifier import Classifier
+from crowdcore.method import Method
+from crowdcore.methods.difficulty._config import JointConfig
 from crowdcore.registry import fit, get_method
-from crowdcore.result import Estimate, Result
+from crowdcore.result import Result
 
 if TYPE_CHECKING:
-    from crowdcore.labels import Labels
+    from crowdcore.engine.labels import Labels
     from crowdcore.run import Run
 
-POINTS_SEED, LABELS_SEED = 1228, 1234
-"""The paper's draws of the points and of the labels."""
 
 DRAWS = 10
 """Further draws of the labels, and of points and labels."""
 
-SENSITIVITY = np.array([0.8, 0.6, 0.6, 0.7, 0.6])
-SPECIFICITY = np.array([0.6, 0.7, 0.6, 0.7, 0.7])
-HALF = 500
-"""Points of a class, both to learn from and to test on."""
 
-DIGIT_DRAWS, DIGITS_LEARNT = 5, 1000
-WORKERS, LABELS_A_DIGIT = 20, 5
-ABILITY = (2.0, 6.0)
-"""Abilities of the workers who label digits; on the easiest of ten, right in 45 % to 98 %."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Crowd:
-    """Labels with features and gold, and further items to test a classifier on."""
-
-    data: CrowdData
-    features: NDArray[np.float32]
-    truth: NDArray[np.int64]
+DIGIT_DRAWS = 5
+"""Draws of digits, of workers and of labels."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +61,7 @@ class Score:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Column:
+class Competitor:
     """A method as it was run, and the paper's test accuracy on the Gaussians."""
 
     title: str
@@ -72,15 +69,15 @@ class Column:
     paper: str = ""
 
 
-def _column(title: str, method: str, paper: str = "", **params: Any) -> Column:
-    return Column(title=title, run=lambda data: fit(data, method, **params), paper=paper)
+def _competitor(title: str, method: str, paper: str = "", **params: Any) -> Competitor:
+    return Competitor(title=title, run=lambda data: fit(data, method, **params), paper=paper)
 
 
-PLAIN = _column("Original EM", "raykar_em", "94.0")
+PLAIN = _competitor("Original EM", "raykar_em", "94.0")
 DIFFICULT = [
-    _column("Adaptive", "adaptive_difficulty_em", "93.9"),
-    _column("Adaptive, by posterior", "adaptive_difficulty_em", difficulty="posterior"),
-    _column("Fixed", "fixed_difficulty_em", "94.4"),
+    _competitor("Adaptive", "adaptive_difficulty_em", "93.9"),
+    _competitor("Adaptive, by posterior", "adaptive_difficulty_em", difficulty="posterior"),
+    _competitor("Fixed", "fixed_difficulty_em", "94.4"),
 ]
 MAJORITY, MAJORITY_PAPER = "Majority vote", "93.6"
 
@@ -104,14 +101,14 @@ EXPERTISE_NOTES = (
 DIGIT_NOTES = (
     f"scikit-learn's 8 × 8 digits: {DIGITS_LEARNT:,} to label, the others to test on; "
     f"{DIGIT_DRAWS} draws of which, of workers and of labels. {WORKERS} workers, "
-    f"{LABELS_A_DIGIT} labels a digit. How easy a digit is comes from a reference that no method "
-    "sees: the nearest class mean, learnt from true classes of other digits (right in 90 %). A "
-    "worker is right with probability exp(λ s) / (exp(λ s) + 9), λ between 2 and 6, s the purity "
+    f"{LABELS_PER_DIGIT} labels per digit. How easy a digit is comes from a reference that no "
+    "method sees: the nearest class mean, learnt from classes of other digits (right in 90 %). "
+    "A worker is right with probability exp(λ s) / (exp(λ s) + 9), λ from 2 to 6, s the purity "
     "of the reference's probabilities; an error is any other class (even), or drawn by the "
     "reference's probabilities (look-alikes), which no method here models.",
     "No difficulty: the abilities of the difficulty models with all digits equally easy. Its gap "
-    "to Original EM comes of fewer parameters (10 a worker instead of 100) and of the belief that "
-    "errors are even; what the difficulty models gain beyond it comes of difficulty.",
+    "to Original EM comes of fewer parameters (10 per worker instead of 100) and of the belief "
+    "that errors are even; what the difficulty models gain beyond it comes of difficulty.",
     "This crowd was chosen among eleven, with accuracy in view, because it shows the gain well. "
     "With two classes (odd or even, small or large digits) difficulty gained about a point over "
     "Original EM, and with logistic regression, which cannot tell such classes apart, Adaptive "
@@ -120,97 +117,63 @@ DIGIT_NOTES = (
 )
 
 
-def tables(_folder: Path, told: Told) -> list[Table]:
-    """Four tables; the data are simulated, so the folder is not read."""
-    return [*_gaussian_tables(told), *_digit_tables(told)]
+def tables(_folder: Path, on_done: OnDone) -> list[Table]:
+    """Make four tables; the data are simulated, so the folder is not read.
+
+    Parameters
+    ----------
+    _folder : Path
+        Not used.
+    on_done : OnDone
+        Called after each method.
+
+    Returns
+    -------
+    list of Table
+        Accuracy, truths and expertise on Gaussians; accuracy on digits.
+    """
+    return [*_gaussian_tables(on_done), *_digit_tables(on_done)]
 
 
-def gaussian_crowd(points_seed: int = POINTS_SEED, labels_seed: int = LABELS_SEED) -> Crowd:
-    """Two Gaussians, and five experts who err more the nearer a point is to the boundary."""
-    draw = np.random.RandomState(points_seed)  # the paper's own draws
-    learn, test = _points(draw), _points(draw)
-    truth = np.repeat([1, 0], HALF)
-    easy = 4 * (_logistic(learn.sum(1)) - 0.5) ** 2
-    strength = np.log(np.stack([SPECIFICITY, SENSITIVITY]))  # [class, expert]
-    strength -= np.log(1 - np.stack([SPECIFICITY, SENSITIVITY]))
-    right = _logistic(strength[truth] * easy[:, None])  # eqs. 1-2, [N, expert]
-    positive = np.where(truth[:, None] == 1, right, 1 - right)
-    luck = np.random.RandomState(labels_seed).random_sample(right.shape)
-    given = (luck >= 1 - positive).astype(np.int64)
-    item, worker = (axis.ravel() for axis in np.indices(given.shape))
-    data = _crowd_data(
-        triples=(item, worker, given.ravel()),
-        truth=truth,
-        features=learn,
-        n_workers=given.shape[1],
-        n_classes=2,
-    )
-    return Crowd(data=data, features=test, truth=truth)
-
-
-def digit_crowd(seed: int, *, look_alikes: bool) -> Crowd:
-    """Handwritten digits, and workers who err more the less clear a digit is to a reference."""
-    from sklearn.datasets import load_digits
-
-    rng = np.random.default_rng(seed)
-    pixels, answers = load_digits(return_X_y=True)
-    x, truth = (pixels / 16).astype(np.float32), answers.astype(np.int64)
-    reference = _reference(x, truth)
-    order = rng.permutation(len(x))
-    learn, test = order[:DIGITS_LEARNT], order[DIGITS_LEARNT:]
-    classes = reference.shape[1]
-    easy = ((reference - 1 / classes) ** 2).sum(1) * classes / (classes - 1)
-    ability = rng.uniform(*ABILITY, WORKERS)
-    item = np.repeat(np.arange(DIGITS_LEARNT), LABELS_A_DIGIT)
-    worker = rng.permuted(np.tile(np.arange(WORKERS), (DIGITS_LEARNT, 1)), axis=1)
-    worker = worker[:, :LABELS_A_DIGIT].ravel()
-    shown = learn[item]
-    right = _logistic(ability[worker] * easy[shown] - np.log(classes - 1))
-    wrong = reference[shown] if look_alikes else np.ones((len(item), classes))
-    chance = _answers(right, wrong, truth[shown])
-    given = (rng.random((len(item), 1)) > chance.cumsum(1)).sum(1).clip(max=classes - 1)
-    data = _crowd_data(
-        triples=(item, worker, given),
-        truth=truth[learn],
-        features=x[learn],
-        n_workers=WORKERS,
-        n_classes=classes,
-    )
-    return Crowd(data=data, features=x[test], truth=truth[test])
-
-
-def _gaussian_tables(told: Told) -> list[Table]:
+def _gaussian_tables(on_done: OnDone) -> list[Table]:
     first = [gaussian_crowd()]
     labels = [gaussian_crowd(labels_seed=LABELS_SEED + n) for n in range(1, DRAWS + 1)]
     points = [gaussian_crowd(POINTS_SEED + n, LABELS_SEED + DRAWS + n) for n in range(1, DRAWS + 1)]
     groups = {"paper's draw": first, "other labels": labels, "other points": points}
     accuracy, truths = [], []
-    estimates = {"Vote shares": np.stack([_start(one.data) for one in labels])}
-    for column in [None, PLAIN, *DIFFICULT]:
+    estimates = {"Vote shares": np.stack([_start(crowd.data) for crowd in labels])}
+    for competitor in [None, PLAIN, *DIFFICULT]:
         title, paper = (
-            (MAJORITY, MAJORITY_PAPER) if column is None else (column.title, column.paper)
+            (MAJORITY, MAJORITY_PAPER)
+            if competitor is None
+            else (competitor.title, competitor.paper)
         )
-        scored = {name: [_scored(one, column) for one in crowds] for name, crowds in groups.items()}
-        found = {name: [score for score, _ in pairs] for name, pairs in scored.items()}
-        accuracy.append([title, paper, *(_spread([s.test for s in one]) for one in found.values())])
+        scored = {
+            name: [_scored(crowd, competitor) for crowd in crowds]
+            for name, crowds in groups.items()
+        }
+        scores = {name: [score for score, _ in pairs] for name, pairs in scored.items()}
+        accuracy.append(
+            [title, paper, *(_spread([s.test for s in crowd]) for crowd in scores.values())]
+        )
         truths.append(
             [title]
-            + [_spread([s.truths for s in one]) for one in found.values()]
-            + [_spread([s.auc for s in one]) for one in found.values()]
+            + [_spread([s.truths for s in crowd]) for crowd in scores.values()]
+            + [_spread([s.auc for s in crowd]) for crowd in scores.values()]
         )
-        if column is not None:
-            estimates[title] = np.stack([_expertise(one) for _, one in scored["other labels"]])
-        told(f"{title} on Gaussians")
-    apart = max(abs(float(ours) - float(paper)) for _, paper, ours, *_ in accuracy if paper)
-    near = f"On the paper's draw, ours are at most {apart:.1f} from the paper's."
-    best = [_spread([_bayes(one) for one in crowds]) for crowds in groups.values()]
+        if competitor is not None:
+            estimates[title] = np.stack([_expertise(crowd) for _, crowd in scored["other labels"]])
+        on_done(f"{title} on Gaussians")
+    largest_gap = max(abs(float(ours) - float(paper)) for _, paper, ours, *_ in accuracy if paper)
+    gap_note = f"On the paper's draw, ours are at most {largest_gap:.1f} from the paper's."
+    best = [_spread([_bayes(crowd) for crowd in crowds]) for crowds in groups.values()]
     accuracy.append(["best possible rule", "", *best])
     return [
         Table(
             title="Difficulty EM, Table 1: test accuracy of the classifier, two Gaussians (%)",
             header=["method", "paper", *groups],
             rows=accuracy,
-            notes=(near, *GAUSSIAN_NOTES),
+            notes=(gap_note, *GAUSSIAN_NOTES),
         ),
         Table(
             title="Difficulty EM, Figure 2: estimated truths of the labelled points (%)",
@@ -226,9 +189,9 @@ def _expertise_table(estimates: dict[str, Floats]) -> Table:
     true = np.stack([SENSITIVITY, SPECIFICITY])
     rows = []
     for expert in range(true.shape[1]):
-        pairs = [true[:, expert], *(one.mean(0)[:, expert] for one in estimates.values())]
+        pairs = [true[:, expert], *(draws.mean(0)[:, expert] for draws in estimates.values())]
         rows.append([str(expert + 1), *(f"{a:.2f} / {b:.2f}" for a, b in pairs)])
-    away = [f"{np.abs(one - true).mean():.3f}" for one in estimates.values()]
+    away = [f"{np.abs(draws - true).mean():.3f}" for draws in estimates.values()]
     title = "Difficulty EM, Figure 3: estimated expertise, sensitivity / specificity"
     return Table(
         title=title,
@@ -239,31 +202,31 @@ def _expertise_table(estimates: dict[str, Floats]) -> Table:
     )
 
 
-def _digit_tables(told: Told) -> list[Table]:
-    alike = Column(title="No difficulty", run=_without_difficulty)
+def _digit_tables(on_done: OnDone) -> list[Table]:
+    no_difficulty = Competitor(title="No difficulty", run=_without_difficulty)
     rows = []
-    for column in [None, PLAIN, alike, *DIFFICULT]:
-        title = MAJORITY if column is None else column.title
+    for competitor in [None, PLAIN, no_difficulty, *DIFFICULT]:
+        title = MAJORITY if competitor is None else competitor.title
         row = [title]
         for look_alikes in (False, True):
             crowds = (digit_crowd(seed, look_alikes=look_alikes) for seed in range(DIGIT_DRAWS))
-            scores = [_scored(one, column)[0] for one in crowds]
+            scores = [_scored(crowd, competitor)[0] for crowd in crowds]
             row += [_spread([s.truths for s in scores]), _spread([s.test for s in scores])]
         rows.append(row)
-        told(f"{title} on digits")
+        on_done(f"{title} on digits")
     header = ["method", "truths, even", "test, even", "truths, look-alikes", "test, look-alikes"]
     title = "A crowd that finds some digits hard: accuracy of truths and classifier (%)"
     return [Table(title=title, header=header, rows=rows, notes=DIGIT_NOTES)]
 
 
-def _scored(crowd: Crowd, column: Column | None) -> tuple[Score, Result]:
+def _scored(crowd: Crowd, competitor: Competitor | None) -> tuple[Score, Result]:
     """Score a method; without a column, the majority and a regression on it."""
     from crowdcore.audit.roc import roc_curves
 
-    result = fit(crowd.data, "mv") if column is None else column.run(crowd.data)
+    result = fit(crowd.data, "mv") if competitor is None else competitor.run(crowd.data)
     answers = (
         _after_majority(result, crowd.features)
-        if column is None
+        if competitor is None
         else _classifier(result).predict(crowd.features).argmax(1)
     )
     score, curves = result.score(), roc_curves(result)
@@ -274,9 +237,9 @@ def _scored(crowd: Crowd, column: Column | None) -> tuple[Score, Result]:
 
 
 def _classifier(result: Result) -> Classifier:
-    found = Classifier.of(result)
-    assert found is not None
-    return found
+    classifier = Classifier.from_result(result)
+    assert classifier is not None
+    return classifier
 
 
 def _after_majority(result: Result, features: NDArray[np.float32]) -> NDArray[np.int64]:
@@ -293,16 +256,16 @@ def _after_majority(result: Result, features: NDArray[np.float32]) -> NDArray[np
 def _without_difficulty(data: CrowdData) -> Result:
     """Abilities for each class, with all items equally easy."""
 
-    def function(labels: Labels, cfg: JointConfig, run: Run) -> Estimate:
-        from crowdcore.engine.expertise import Abilities
-        from crowdcore.engine.joint import fit_jointly
+    def function(labels: Labels, cfg: JointConfig, run: Run) -> ClassEstimate:
+        from crowdcore.engine.worker_models import AbilityModel
+        from crowdcore.methods.difficulty._joint_em import fit_jointly
 
         return fit_jointly(
-            labels, cfg, run, lambda: Abilities(labels, cfg.smoothing, "none")
+            labels, cfg, run, lambda: AbilityModel(labels, cfg.smoothing, "none")
         ).estimate("raykar_em")
 
-    alike: Method = replace(get_method("raykar_em"), function=function)
-    return alike.fit(data)
+    method: Method = replace(get_method("raykar_em"), function=function)
+    return method.fit(data)
 
 
 def _start(data: CrowdData) -> Floats:
@@ -323,60 +286,6 @@ def _expertise(result: Result) -> Floats:
 
 def _bayes(crowd: Crowd) -> float:
     return float(((crowd.features.sum(1) > 0) == crowd.truth).mean())
-
-
-def _points(draw: np.random.RandomState) -> NDArray[np.float32]:
-    """Points around (1, 1), then as many around (-1, -1)."""
-    parts = [np.stack([draw.randn(HALF) + at, draw.randn(HALF) + at], 1) for at in (1, -1)]
-    return np.concatenate(parts).astype(np.float32)
-
-
-def _reference(x: NDArray[np.float32], truth: NDArray[np.int64]) -> Floats:
-    """How near each digit [n, K] is to the class means of the four fifths it is not part of."""
-    part = np.random.default_rng(0).permutation(len(x)) % 5
-    found = np.empty((len(x), int(truth.max()) + 1))
-    for fold in range(5):
-        mine = part == fold
-        means = np.stack([x[~mine & (truth == k)].mean(0) for k in range(found.shape[1])])
-        near = -((x[mine][:, None] - means) ** 2).sum(2)
-        weight = np.exp(near - near.max(1, keepdims=True))
-        found[mine] = weight / weight.sum(1, keepdims=True)
-    return found
-
-
-def _answers(right: Floats, wrong: Floats, truth: NDArray[np.int64]) -> Floats:
-    """The chance of each answer [L, K]: `right` for the truth, the rest shared by `wrong`."""
-    rows = np.arange(len(truth))
-    chance = wrong.copy()
-    chance[rows, truth] = 0
-    chance *= ((1 - right) / chance.sum(1))[:, None]
-    chance[rows, truth] = right
-    return chance
-
-
-def _crowd_data(
-    *,
-    triples: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
-    truth: NDArray[np.int64],
-    features: NDArray[np.float32],
-    n_workers: int,
-    n_classes: int,
-) -> CrowdData:
-    item, worker, given = triples
-    return CrowdData(
-        item=item,
-        worker=worker,
-        label=given,
-        items=tuple(f"i{n}" for n in range(len(truth))),
-        workers=tuple(f"w{n + 1}" for n in range(n_workers)),
-        classes=tuple(str(n) for n in range(n_classes)),
-        gold=truth,
-        features=features,
-    )
-
-
-def _logistic(values: Floats) -> Floats:
-    return 1 / (1 + np.exp(-values))
 
 
 def _spread(shares: list[float]) -> str:

@@ -16,14 +16,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdcore.bench.accuracy import DataSet, load, score
-from crowdcore.bench.correlation import speed_table
-from crowdcore.bench.papers import Table, Told
+from crowdcore.artefacts.epoch_truths import EpochTruths
+from crowdcore.bench.accuracy import score
+from crowdcore.bench.attention_cost import speed_table
+from crowdcore.bench.datasets import DataSet, load
+from crowdcore.bench.papers import OnDone, Table
 from crowdcore.bench.papers.hgnn_baselines import (
     FOLDS,
     folds_of,
     numbers,
-    places,
+    set_folders,
     test_part,
     with_gold,
 )
@@ -92,7 +94,7 @@ ABLATIONS = {
     "two_hop": _as_authors(neighbourhood="two_hop"),
 }
 
-HOW = (
+PROTOCOL = (
     "Each cell: ours ± sample standard deviation over folds (the paper's), both by the paper's "
     "protocol: the epoch is chosen by the test gold."
 )
@@ -111,11 +113,11 @@ NOTES = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class CrowdSubset:
     """A data set of the paper, or what is left of it without some workers."""
 
     name: str
-    place: Path
+    path: Path
     without: tuple[str, ...] = ()
 
 
@@ -123,36 +125,57 @@ class Row:
 class Job:
     """One fit: taught by the first fold, or by none, and scored on the test parts of the folds."""
 
-    row: Row
+    row: CrowdSubset
     setup: Setup
     folds: tuple[int, ...]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Cell:
+class FoldAccuracies:
     """Test accuracies of one setup on one set."""
 
     last: Floats  # [folds], of the result
     epochs: Floats  # [folds, epochs], before each update; no epochs where the method chose one
 
     def best(self) -> Floats:
-        """The accuracies [folds] at the epoch that the test gold chooses."""
+        """Return the accuracies at the epoch that the test gold chooses.
+
+        Returns
+        -------
+        ndarray
+            Accuracies [folds].
+        """
         return np.asarray(self.epochs[:, self.epochs.mean(0).argmax()])
 
 
-Cells = dict[tuple[str, str], Cell]  # by row and setup
+Cells = dict[tuple[str, str], FoldAccuracies]  # by row and setup
 
 
-def tables(folder: Path, told: Told, folds: int = FOLDS) -> list[Table]:
-    """Ours beside the paper's, one row a data set; then what the correlation layer costs."""
-    sets = [Row(name=place.name, place=place) for place in places(folder)]
+def tables(folder: Path, on_done: OnDone, folds: int = FOLDS) -> list[Table]:
+    """Make Tables 6, 7, 3 and 4, ours beside the paper's; then what the correlation layer costs.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder above the data sets.
+    on_done : OnDone
+        Called after each fit.
+    folds : int, default FOLDS
+        How many of the five folds.
+
+    Returns
+    -------
+    list of Table
+        One row per data set in each table.
+    """
+    sets = [CrowdSubset(name=path.name, path=path) for path in set_folders(folder)]
     extra = [
         replace(row, name=f"{row.name}, no experts", without=EXPERTS[row.name])
         for row in sets
         if row.name in EXPERTS
     ]
     work = [*((row, SETUPS) for row in (*sets, *extra)), *((row, ABLATIONS) for row in sets)]
-    cells = _measured(work, folds, told)
+    cells = _measured(work, folds, on_done)
     made = [
         _table_6(cells, [row.name for row in (*sets, *extra)]),
         _table(cells, "Table 7: layers", [*LAYERS, FULL]),
@@ -160,17 +183,19 @@ def tables(folder: Path, told: Told, folds: int = FOLDS) -> list[Table]:
         _table(cells, "Table 4: neighbourhoods", [FULL, "uniform", "two_hop"]),
         speed_table(next((_taught(row) for row in sets if row.name == "product"), None)),
     ]
-    told("speed of the correlation layer")
+    on_done("speed of the correlation layer")
     return made
 
 
-def _taught(row: Row) -> CrowdData:
+def _taught(row: CrowdSubset) -> CrowdData:
     """A data set with the gold of its first fold."""
     dataset = read(row)
     return with_gold(dataset, folds_of(dataset)[0])
 
 
-def _measured(work: Sequence[tuple[Row, dict[str, Setup]]], folds: int, told: Told) -> Cells:
+def _measured(
+    work: Sequence[tuple[CrowdSubset, dict[str, Setup]]], folds: int, on_done: OnDone
+) -> Cells:
     """Run every setup on every set, several fits at a time."""
     jobs = [
         ((row.name, name), Job(row=row, setup=setup, folds=taught))
@@ -178,20 +203,20 @@ def _measured(work: Sequence[tuple[Row, dict[str, Setup]]], folds: int, told: To
         for name, setup in setups.items()
         for taught in ([(fold,) for fold in range(folds)] if setup.gold else [tuple(range(folds))])
     ]
-    parts: dict[tuple[str, str], list[Cell]] = {}
+    cells_by_key: dict[tuple[str, str], list[FoldAccuracies]] = {}
     for (key, _), cell in zip(jobs, _run_all([job for _, job in jobs]), strict=True):
-        parts.setdefault(key, []).append(cell)
-        told(" on ".join(reversed(key)))
+        cells_by_key.setdefault(key, []).append(cell)
+        on_done(" on ".join(reversed(key)))
     return {
-        key: Cell(
+        key: FoldAccuracies(
             last=np.concatenate([cell.last for cell in cells]),
             epochs=np.concatenate([cell.epochs for cell in cells]),
         )
-        for key, cells in parts.items()
+        for key, cells in cells_by_key.items()
     }
 
 
-def _run_all(jobs: Sequence[Job]) -> Iterator[Cell]:
+def _run_all(jobs: Sequence[Job]) -> Iterator[FoldAccuracies]:
     if PROCESSES == 1:
         yield from map(run, jobs)
         return
@@ -199,32 +224,57 @@ def _run_all(jobs: Sequence[Job]) -> Iterator[Cell]:
         yield from processes.map(run, jobs)
 
 
-def run(job: Job) -> Cell:
-    """Fit, and compare with the truth of items whose gold was not given."""
+def run(job: Job) -> FoldAccuracies:
+    """Fit once, and compare with the truth of items whose gold was not given.
+
+    Parameters
+    ----------
+    job : Job
+        What to fit, and on which folds to score it.
+
+    Returns
+    -------
+    FoldAccuracies
+        Accuracies of the result and of each epoch.
+    """
     dataset, setup = read(job.row), job.setup
     trains = folds_of(dataset)
     data = with_gold(dataset, trains[job.folds[0]]) if setup.gold else dataset.data
     # Each fold begins from weights of its own, as the authors' does.
     seeds = [job.folds[0] + number for number in range(setup.seeds)]
     results = [fit(data, setup.method, seed=seed, **setup.params) for seed in seeds]
-    answers = results[0].artefacts.get("epochs", {}).get("truth", np.empty((0, data.n_items)))
-    parts = [test_part(dataset, trains[fold]) for fold in job.folds]
-    return Cell(
-        last=np.array([np.mean([score(one, part) for one in results]) for part in parts]),
-        epochs=np.stack([_shares(answers, part) for part in parts]),
+    epochs = results[0].artefact(EpochTruths)
+    answers = np.empty((0, data.n_items)) if epochs is None else epochs.truth
+    test_truths = [test_part(dataset, trains[fold]) for fold in job.folds]
+    return FoldAccuracies(
+        last=np.array(
+            [np.mean([score(result, truth) for result in results]) for truth in test_truths]
+        ),
+        epochs=np.stack([_shares(answers, truth) for truth in test_truths]),
     )
 
 
 def _shares(answers: NDArray[Any], truth: NDArray[np.int32]) -> Floats:
     """The share of right answers [epochs] among items with a known truth."""
-    known = truth != UNKNOWN
-    return np.asarray((answers[:, known] == truth[known]).mean(1))
+    scored = truth != UNKNOWN
+    return np.asarray((answers[:, scored] == truth[scored]).mean(1))
 
 
 @cache
-def read(row: Row) -> DataSet:
-    """Read a data set; items that only the left-out workers labelled are not scored."""
-    dataset = load(row.place, row.name)
+def read(row: CrowdSubset) -> DataSet:
+    """Read a data set; items that only the left-out workers labelled are not scored.
+
+    Parameters
+    ----------
+    row : CrowdSubset
+        A data set, or what is left of it without some workers.
+
+    Returns
+    -------
+    DataSet
+        Labels without gold, and the truth.
+    """
+    dataset = load(row.path, row.name)
     if not row.without:
         return dataset
     codes = [dataset.data.workers.index(name) for name in row.without]
@@ -234,21 +284,25 @@ def read(row: Row) -> DataSet:
 
 
 def _table_6(cells: Cells, rows: Sequence[str]) -> Table:
-    lines, near = [], 0
+    lines, n_near = [], 0
     for row in rows:
         ours, theirs = cells[row, FULL], PAPER[FULL].get(row)
         mark = _mark(ours.best().mean() - theirs, SPREAD[row]) if theirs else ""
-        near += mark == "="
+        n_near += mark == "="
         line = [row, _paper(row), _cell(ours.best()), mark, _cell(ours.last)]
         lines.append(line + [_cell(cells[row, name].last) for name in HONEST])
-    whole = [row for row in rows if row in SPREAD]
-    best = np.mean([cells[row, FULL].best().mean() for row in whole])
-    means = [np.mean([cells[row, name].last.mean() for row in whole]) for name in (FULL, *HONEST)]
-    paper = np.mean([PAPER[FULL][row] for row in whole])
+    complete_rows = [row for row in rows if row in SPREAD]
+    best = np.mean([cells[row, FULL].best().mean() for row in complete_rows])
+    means = [
+        np.mean([cells[row, name].last.mean() for row in complete_rows]) for name in (FULL, *HONEST)
+    ]
+    paper = np.mean([PAPER[FULL][row] for row in complete_rows])
     lines.append(["mean", f"{paper:.4f}", f"{best:.4f}", "", *(f"{mean:.4f}" for mean in means)])
     header = ["data set", "paper", "its protocol", "", "last epoch", *HONEST.values()]
-    known = len(whole)
-    count = f"{near} of {known} sets are within one fold standard deviation of the paper (=)."
+    n_complete = len(complete_rows)
+    count = (
+        f"{n_near} of {n_complete} sets are within one fold standard deviation of the paper (=)."
+    )
     return Table(title="HGNN, Table 6", header=header, rows=lines, notes=(count, *NOTES))
 
 
@@ -258,17 +312,19 @@ def _table(cells: Cells, title: str, setups: Sequence[str]) -> Table:
         [row, *(f"{_cell(cells[row, name].best())} ({PAPER[name][row]:.4f})" for name in setups)]
         for row in rows
     ]
-    return Table(title=f"HGNN, {title}", header=["data set", *setups], rows=lines, notes=(HOW,))
+    return Table(
+        title=f"HGNN, {title}", header=["data set", *setups], rows=lines, notes=(PROTOCOL,)
+    )
 
 
 def _mark(difference: float, spread: float) -> str:
-    near = round(abs(difference), 4) <= spread  # both have four digits
-    return "=" if near else "+" if difference > 0 else "-"
+    is_near = round(abs(difference), 4) <= spread  # both have four digits
+    return "=" if is_near else "+" if difference > 0 else "-"
 
 
 def _paper(row: str) -> str:
     return f"{PAPER[FULL][row]:.4f} ± {SPREAD[row]:.4f}" if row in SPREAD else ""
 
 
-def _cell(found: Floats) -> str:
-    return f"{found.mean():.4f} ± {found.std(ddof=1):.4f}"
+def _cell(accuracies: Floats) -> str:
+    return f"{accuracies.mean():.4f} ± {accuracies.std(ddof=1):.4f}"

@@ -1,6 +1,6 @@
 """MMLC's Table 1 and Figure 3 on LabelMe and Music: truths of the items that the crowd labelled.
 
-Every method that learns from features takes part, whatever the paper has. One training a seed
+Every method that learns from features takes part, whatever the paper has. One training per seed
 gives all six oracles of MMLC-owf, and the bound that an oracle fitted to the gold reaches.
 """
 
@@ -15,9 +15,10 @@ from statistics import mean, stdev
 import numpy as np
 
 from crowdcore.artefacts.spectral import SpectralSpace
-from crowdcore.bench.accuracy import DataSet, load_named, measure
-from crowdcore.bench.papers import Table, Told
-from crowdcore.bench.rows import Row, rows_of
+from crowdcore.bench.accuracy import measure
+from crowdcore.bench.datasets import DataSet, load_named
+from crowdcore.bench.papers import OnDone, Table
+from crowdcore.bench.variants import Variant, variants_of
 from crowdcore.data import UNKNOWN
 from crowdcore.registry import fit, get_method
 
@@ -51,72 +52,121 @@ NOTES = (
 )
 
 
-def tables(folder: Path, told: Told) -> list[Table]:
-    """One table a data set that the folder has."""
-    return [_table(dataset, told) for dataset in datasets(folder)]
+def tables(folder: Path, on_done: OnDone) -> list[Table]:
+    """Make Table 1 and Figure 3.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder above the data sets.
+    on_done : OnDone
+        Called after each method or seed.
+
+    Returns
+    -------
+    list of Table
+        One table per data set that the folder has.
+    """
+    return [_table(dataset, on_done) for dataset in datasets(folder)]
 
 
 def datasets(folder: Path) -> list[DataSet]:
-    """The paper's data sets that are in the folder."""
+    """Read the paper's data sets that are in the folder.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder above the data sets.
+
+    Returns
+    -------
+    list of DataSet
+        At least one data set.
+
+    Raises
+    ------
+    DataError
+        None is there.
+    """
     return load_named(folder, SETS)
 
 
-def others() -> list[Row]:
-    """The methods beside MMLC: the paper's baselines, and all that learn and need no gold."""
-    baselines = [Row(title=name, method=get_method(name), params={}) for name in BASELINES]
-    return [*baselines, *(row for row in rows_of(FAMILIES) if not row.method.needs.gold)]
+def compared_variants() -> list[Variant]:
+    """List the methods beside MMLC: the paper's baselines, and all that learn and need no gold.
+
+    Returns
+    -------
+    list of Variant
+        The methods with their settings.
+    """
+    baselines = [Variant(title=name, method=get_method(name), params={}) for name in BASELINES]
+    return [
+        *baselines,
+        *(variant for variant in variants_of(FAMILIES) if not variant.method.needs.gold),
+    ]
 
 
 def percent(shares: Iterable[float]) -> str:
-    """Mean and standard deviation in percent; the mean alone where there is one number."""
+    """Word mean and standard deviation in percent; the mean alone where there is one number.
+
+    Parameters
+    ----------
+    shares : iterable of float
+        Accuracies from 0 to 1.
+
+    Returns
+    -------
+    str
+        For a cell of a table.
+    """
     values = [100 * share for share in shares]
     return f"{mean(values):.2f}" + (f" ± {stdev(values):.2f}" if len(values) > 1 else "")
 
 
-def _table(dataset: DataSet, told: Told) -> Table:
+def _table(dataset: DataSet, on_done: OnDone) -> Table:
     column = SETS.index(dataset.name)
     rows = [
         [name, accuracy, PAPER.get(name, ("–", "–"))[column], *times]
-        for name, accuracy, times in _measured(dataset, told)
+        for name, accuracy, times in _measured(dataset, on_done)
     ]
     title = f"MMLC, Table 1 and Figure 3: {dataset.name}"
     header = ["method", "ours", "paper", "seconds", "longest", "CPU s"]
     return Table(title=title, header=header, rows=rows, notes=NOTES)
 
 
-def _measured(dataset: DataSet, told: Told) -> Iterator[tuple[str, str, list[str]]]:
+def _measured(dataset: DataSet, on_done: OnDone) -> Iterator[tuple[str, str, list[str]]]:
     """Name, accuracy and times of every method, MMLC last."""
-    for row in others():
-        cell = measure(row.method, dataset, SEEDS, **row.params)
-        told(f"{row.title} on {dataset.name}")
+    for variant in compared_variants():
+        cell = measure(variant.method, dataset, SEEDS, **variant.params)
+        on_done(f"{variant.title} on {dataset.name}")
         if cell.accuracies:
-            yield row.title, percent(cell.accuracies), _times(cell.seconds, cell.cpu_seconds)
-    yield from _oracles(dataset, told)
+            yield variant.title, percent(cell.accuracies), _times(cell.seconds, cell.cpu_seconds)
+    yield from _oracles(dataset, on_done)
 
 
 def _times(seconds: Sequence[float], cpu: Sequence[float]) -> list[str]:
-    return [f"{one:.1f}" for one in (mean(seconds), max(seconds), mean(cpu))]
+    return [f"{value:.1f}" for value in (mean(seconds), max(seconds), mean(cpu))]
 
 
-def _oracles(dataset: DataSet, told: Told) -> Iterator[tuple[str, str, list[str]]]:
-    """The oracles of MMLC-owf and the bound, from one training a seed."""
-    known = dataset.truth != UNKNOWN
+def _oracles(dataset: DataSet, on_done: OnDone) -> Iterator[tuple[str, str, list[str]]]:
+    """The oracles of MMLC-owf and the bound, from one training per seed."""
+    scored = dataset.truth != UNKNOWN
     # The gold is for the bound alone: nothing else in MMLC-owf looks at it.
     data = replace(dataset.data, gold=np.maximum(dataset.truth, UNKNOWN))
-    found: dict[str, list[float]] = {}
+    accuracies: dict[str, list[float]] = {}
     seconds, cpu = [], []
     for seed in range(SEEDS):
         begun = time.process_time()
         result = fit(data, "mmlc_owf", seed=seed, bound=True)
         cpu.append(time.process_time() - begun)
         seconds.append(result.provenance.seconds)
-        space = SpectralSpace.of(result)
+        space = result.artefact(SpectralSpace)
         assert space is not None
         assert space.bound_accuracy is not None
         for centre, truth in zip(space.centres, space.truth, strict=True):
-            right = (truth == dataset.truth)[known].mean()
-            found.setdefault(f"mmlc_owf {centre}", []).append(float(right))
-        found.setdefault(BOUND, []).append(space.bound_accuracy)
-        told(f"mmlc_owf on {dataset.name}, seed {seed}")
-    for name, shares in found.items():
+            right = (truth == dataset.truth)[scored].mean()
+            accuracies.setdefault(f"mmlc_owf {centre}", []).append(float(right))
+        accuracies.setdefault(BOUND, []).append(space.bound_accuracy)
+        on_done(f"mmlc_owf on {dataset.name}, seed {seed}")
+    for name, shares in accuracies.items():
         yield name, percent(shares), _times(seconds, cpu)

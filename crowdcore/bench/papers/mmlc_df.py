@@ -15,9 +15,10 @@ import numpy as np
 
 from crowdcore.artefacts.completion import Completion
 from crowdcore.bench import ranks
-from crowdcore.bench.accuracy import DataSet, score
+from crowdcore.bench.accuracy import score
 from crowdcore.bench.charts import lines
-from crowdcore.bench.papers import Table, Told
+from crowdcore.bench.datasets import DataSet
+from crowdcore.bench.papers import OnDone, Table
 from crowdcore.bench.papers.mmlc import BASELINES, datasets, percent
 from crowdcore.data import UNKNOWN, CrowdData
 from crowdcore.registry import get_method
@@ -66,21 +67,47 @@ class Study:
     """Accuracies on a data set, a seed each."""
 
     dataset: DataSet
-    found: dict[tuple[str, str], list[float]]  # (filler, aggregating method) -> shares
+    accuracies: dict[tuple[str, str], list[float]]  # (filler, aggregating method) -> shares
     seconds: dict[str, float]
     density: list[tuple[int, int, float]]  # threshold, workers that are completed, density
     by_density: dict[str, list[list[float]]]  # aggregating method -> threshold -> shares
 
 
-def tables(folder: Path, told: Told) -> list[Table]:
-    """Table 2 and Figure 5 for each data set, and how the fillings rank."""
-    studies = [_study(dataset, told) for dataset in datasets(folder)]
-    filled = [_filled(study) for study in studies]
+def tables(folder: Path, on_done: OnDone) -> list[Table]:
+    """Make Table 2 and Figure 5 for each data set, and rank the fillings.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder above the data sets.
+    on_done : OnDone
+        Called after each filling.
+
+    Returns
+    -------
+    list of Table
+        Per data set a table and a density study; then the ranks.
+    """
+    studies = [_study(dataset, on_done) for dataset in datasets(folder)]
+    filled = [_filled_table(study) for study in studies]
     return [*filled, *map(_density, studies), _ranked(studies)]
 
 
 def part_of(completion: Completion, threshold: int) -> Completion:
-    """The same completion for the workers with more labels alone."""
+    """Restrict a completion to the workers with more labels than a threshold.
+
+    Parameters
+    ----------
+    completion : Completion
+        Labels that were filled in.
+    threshold : int
+        Workers with at most so many labels of their own are not completed.
+
+    Returns
+    -------
+    Completion
+        The same predictions for fewer workers.
+    """
     idle = completion.data.labels_per_worker <= threshold
     label = np.where(idle, np.int8(UNKNOWN), completion.label)
     probability = np.where(idle, np.float16(0), completion.probability)
@@ -88,39 +115,57 @@ def part_of(completion: Completion, threshold: int) -> Completion:
 
 
 def fill(data: CrowdData, filler: str, seed: int) -> tuple[Completion, float]:
-    """Fill in labels with default settings; also the processor's seconds."""
+    """Fill in labels with default settings.
+
+    Parameters
+    ----------
+    data : CrowdData
+        The labels that were given.
+    filler : str
+        The completing method's id.
+    seed : int
+        Its seed.
+
+    Returns
+    -------
+    tuple[Completion, float]
+        The completion, and the processor's seconds.
+    """
     begun = time.process_time()
     completion = get_method(filler, "complete").complete(data, seed=seed)
     return completion, time.process_time() - begun
 
 
-def _study(dataset: DataSet, told: Told) -> Study:
+def _study(dataset: DataSet, on_done: OnDone) -> Study:
     thresholds = _thresholds(dataset)
-    found: dict[tuple[str, str], list[float]] = {}
-    took: dict[str, list[float]] = {}
+    accuracies: dict[tuple[str, str], list[float]] = {}
+    seconds_by_filler: dict[str, list[float]] = {}
     by_density: dict[str, list[list[float]]] = {
         name: [[] for _ in thresholds] for name in BASELINES
     }
     density: list[tuple[int, int, float]] = []
     for seed in range(SEEDS):
-        done: dict[str, Completion] = {}
+        completions: dict[str, Completion] = {}
         for filler in FILLERS:
-            done[filler], seconds = fill(dataset.data, filler, seed)
-            took.setdefault(filler, []).append(seconds)
-            told(f"{filler} on {dataset.name}, seed {seed}")
+            completions[filler], seconds = fill(dataset.data, filler, seed)
+            seconds_by_filler.setdefault(filler, []).append(seconds)
+            on_done(f"{filler} on {dataset.name}, seed {seed}")
         for filler in (ORIGINAL, *FILLERS):
-            for name, share in _aggregated(dataset, done.get(filler), seed):
-                found.setdefault((filler, name), []).append(share)
-        parts = [part_of(done["mmlc_df"], threshold) for threshold in thresholds]
-        density = [_sizes(part, one) for part, one in zip(parts, thresholds, strict=True)]
-        for place, part in enumerate(parts):
-            for name, share in _aggregated(dataset, part, seed):
-                by_density[name][place].append(share)
-        told(f"densities of {dataset.name}, seed {seed}")
+            for name, share in _aggregated(dataset, completions.get(filler), seed):
+                accuracies.setdefault((filler, name), []).append(share)
+        restricted = [part_of(completions["mmlc_df"], threshold) for threshold in thresholds]
+        density = [
+            _sizes(completion, threshold)
+            for completion, threshold in zip(restricted, thresholds, strict=True)
+        ]
+        for level, completion in enumerate(restricted):
+            for name, share in _aggregated(dataset, completion, seed):
+                by_density[name][level].append(share)
+        on_done(f"densities of {dataset.name}, seed {seed}")
     return Study(
         dataset=dataset,
-        found=found,
-        seconds={filler: mean(one) for filler, one in took.items()},
+        accuracies=accuracies,
+        seconds={filler: mean(seconds) for filler, seconds in seconds_by_filler.items()},
         density=density,
         by_density=by_density,
     )
@@ -133,9 +178,9 @@ def _thresholds(dataset: DataSet) -> list[int]:
     return list(dict.fromkeys([*map(int, middle), 0]))
 
 
-def _sizes(part: Completion, threshold: int) -> tuple[int, int, float]:
-    workers = int(np.count_nonzero(part.data.labels_per_worker > threshold))
-    return threshold, workers, part.density[1]
+def _sizes(completion: Completion, threshold: int) -> tuple[int, int, float]:
+    workers = int(np.count_nonzero(completion.data.labels_per_worker > threshold))
+    return threshold, workers, completion.density[1]
 
 
 def _aggregated(
@@ -147,18 +192,23 @@ def _aggregated(
         yield name, score(result, dataset.truth)
 
 
-def _filled(study: Study) -> Table:
+def _filled_table(study: Study) -> Table:
     paper = PAPER[study.dataset.name]
-    header = ["method", ORIGINAL, "paper", *(f for one in FILLERS for f in (one, "paper"))]
+    header = [
+        "method",
+        ORIGINAL,
+        "paper",
+        *(cell for filler in FILLERS for cell in (filler, "paper")),
+    ]
     rows = []
     for name in BASELINES:
-        before = study.found[ORIGINAL, name]
+        before = study.accuracies[ORIGINAL, name]
         row = [name, percent(before), paper[name][0]]
         for filler, theirs in zip(FILLERS, paper[name][1:], strict=True):
-            row += [_change(before, study.found[filler, name]), theirs]
+            row += [_change(before, study.accuracies[filler, name]), theirs]
         rows.append(row)
-    took = [cell for one in FILLERS for cell in (f"{study.seconds[one]:.1f}", "")]
-    rows.append(["seconds", "", "", *took])
+    seconds = [cell for filler in FILLERS for cell in (f"{study.seconds[filler]:.1f}", "")]
+    rows.append(["seconds", "", "", *seconds])
     title = f"MMLC, Table 2: {study.dataset.name}"
     return Table(title=title, header=header, rows=rows, notes=NOTES)
 
@@ -172,8 +222,8 @@ def _change(before: list[float], after: list[float]) -> str:
 def _density(study: Study) -> Table:
     rows = [
         [f"{threshold:,}", f"{workers:,}", f"{density:.3f}"]
-        + [percent(study.by_density[name][place]) for name in BASELINES]
-        for place, (threshold, workers, density) in enumerate(study.density)
+        + [percent(study.by_density[name][level]) for name in BASELINES]
+        for level, (threshold, workers, density) in enumerate(study.density)
     ]
     title = f"MMLC, Figure 5: {study.dataset.name}"
     return Table(
@@ -184,7 +234,7 @@ def _density(study: Study) -> Table:
         figure=lines(
             title,
             "Share of cells with a label",
-            [one[2] for one in study.density],
+            [row[2] for row in study.density],
             study.by_density,
         ),
     )
@@ -193,7 +243,7 @@ def _density(study: Study) -> Table:
 def _ranked(studies: list[Study]) -> Table:
     """Compare the fillings by their mean accuracies."""
     scores = {
-        filler: [mean(study.found[filler, name]) for study in studies for name in BASELINES]
+        filler: [mean(study.accuracies[filler, name]) for study in studies for name in BASELINES]
         for filler in (ORIGINAL, *FILLERS)
     }
     table = ranks.compare(scores).table("How the fillings rank")

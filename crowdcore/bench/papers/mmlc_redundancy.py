@@ -7,17 +7,18 @@ from pathlib import Path
 
 import numpy as np
 
-from crowdcore.bench.accuracy import DataSet, score
+from crowdcore.bench.accuracy import score
 from crowdcore.bench.charts import lines
-from crowdcore.bench.papers import Table, Told
+from crowdcore.bench.datasets import DataSet
+from crowdcore.bench.papers import OnDone, Table
 from crowdcore.bench.papers.mmlc import BASELINES, datasets, percent
 from crowdcore.registry import fit, methods
 
 DRAWS = 3
 """The paper has five."""
 
-FEW = 3
-"""Up to so many labels an item, every number of them is tried."""
+MAX_LABELS_ALL_TRIED = 3
+"""Up to so many labels per item, every number of them is tried."""
 
 METHODS = (*BASELINES, "max_mig", "conal", "crowdar", "mmlc_owf")
 
@@ -29,42 +30,84 @@ NOTES = (
 )
 
 
-def tables(folder: Path, told: Told) -> list[Table]:
-    """One table a data set, one column for each number of labels an item may have."""
-    return [_table(dataset, told) for dataset in datasets(folder)]
+def tables(folder: Path, on_done: OnDone) -> list[Table]:
+    """Make Figure 2 as tables, one column for each number of labels that an item may have.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder above the data sets.
+    on_done : OnDone
+        Called after each method and column.
+
+    Returns
+    -------
+    list of Table
+        One table per data set.
+    """
+    return [_table(dataset, on_done) for dataset in datasets(folder)]
 
 
-def levels(most: int) -> list[int]:
-    """How many labels an item may have: one, and up to `most` all or, of many, every other."""
-    return sorted({1, *range(most, 0, -1 if most <= FEW else -2)})
+def levels(max_labels: int) -> list[int]:
+    """List how many labels an item may have: 1, and up to the largest number all or every other.
+
+    Parameters
+    ----------
+    max_labels : int
+        The largest number of labels per item.
+
+    Returns
+    -------
+    list of int
+        In ascending order.
+    """
+    return sorted({1, *range(max_labels, 0, -1 if max_labels <= MAX_LABELS_ALL_TRIED else -2)})
 
 
-def thinned(dataset: DataSet, most: int, seed: int) -> DataSet:
-    """Keep at most so many labels of each item, drawn at random."""
+def thinned(dataset: DataSet, max_labels: int, seed: int) -> DataSet:
+    """Keep at most so many labels of each item, drawn at random.
+
+    Parameters
+    ----------
+    dataset : DataSet
+        A data set with its truth.
+    max_labels : int
+        Labels per item to keep.
+    seed : int
+        Seed of the draw.
+
+    Returns
+    -------
+    DataSet
+        The data set with fewer labels.
+    """
     data = dataset.data
     order = np.random.default_rng(seed).permutation(data.n_labels)
     order = order[np.argsort(data.item[order], kind="stable")]
     first = np.searchsorted(data.item[order], data.item[order])
     keep = np.zeros(data.n_labels, bool)
-    keep[order] = np.arange(data.n_labels) - first < most
+    keep[order] = np.arange(data.n_labels) - first < max_labels
     return replace(dataset, data=data.only(keep))
 
 
-def _table(dataset: DataSet, told: Told) -> Table:
+def _table(dataset: DataSet, on_done: OnDone) -> Table:
     columns = levels(int(dataset.data.labels_per_item.max()))
-    drawn = {most: [thinned(dataset, most, seed) for seed in range(DRAWS)] for most in columns}
-    found: dict[str, list[list[float]]] = {}
+    drawn = {
+        max_labels: [thinned(dataset, max_labels, seed) for seed in range(DRAWS)]
+        for max_labels in columns
+    }
+    accuracies: dict[str, list[list[float]]] = {}
     for name in METHODS:
         if name not in methods():
             continue
-        for most in columns:
+        for max_labels in columns:
             shares = [
-                score(fit(one.data, name, seed=seed), one.truth)
-                for seed, one in enumerate(drawn[most])
+                score(fit(sample.data, name, seed=seed), sample.truth)
+                for seed, sample in enumerate(drawn[max_labels])
             ]
-            found.setdefault(name, []).append(shares)
-            told(f"{name} on {dataset.name}, {most} labels")
-    rows = [[name, *map(percent, shares)] for name, shares in found.items()]
+            accuracies.setdefault(name, []).append(shares)
+            on_done(f"{name} on {dataset.name}, {max_labels} labels")
+    rows = [[name, *map(percent, shares)] for name, shares in accuracies.items()]
     title = f"MMLC, Figure 2: {dataset.name}"
     header = ["method", *map(str, columns)]
     return Table(
@@ -72,5 +115,5 @@ def _table(dataset: DataSet, told: Told) -> Table:
         header=header,
         rows=rows,
         notes=NOTES,
-        figure=lines(title, "Most labels an item", columns, found),
+        figure=lines(title, "Most labels per item", columns, accuracies),
     )

@@ -6,30 +6,33 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from crowdcore.method import GoldConfig, method
-from crowdcore.result import Estimate
+from crowdcore.class_result import ClassEstimate
+from crowdcore.config import GoldConfig
+from crowdcore.method import method
+from crowdcore.needs import CLASSES_OR_TOKENS, Needs
 
 if TYPE_CHECKING:
-    from crowdcore.labels import Labels
+    from crowdcore.engine.labels import Labels
     from crowdcore.run import Run
 
 
 class ZenCrowdConfig(GoldConfig):
     """Settings of ZenCrowd."""
 
-    max_iter: int = Field(20, ge=1, le=10_000, description="Most EM iterations.")
+    max_iter: int = Field(20, ge=1, le=10_000, description="Maximum number of EM iterations.")
     tol: float = Field(
-        1e-6, ge=0, le=1, description="Stop when a label's mean log-likelihood gains less."
+        1e-6, ge=0, le=1, description="Stop when the mean log-likelihood per label gains less."
     )
     reliability: float = Field(
-        0.8, gt=0, lt=1, description="How often a worker is thought to be right at the start."
+        0.8, gt=0, lt=1, description="Probability that a worker is right, at the start."
     )
     class_prior: bool = Field(
-        False, description="Also estimate how common the classes are, instead of equally so."
+        False, description="Also learn how common the classes are, instead of taking them as equal."
     )
 
 
-EDGE = 1e-6
+MARGIN = 1e-6
+"""Reliabilities stay so far from 0 and 1."""
 
 
 @method(
@@ -37,32 +40,33 @@ EDGE = 1e-6
     year=2012,
     paper="doi:10.1145/2187836.2187900",
     config=ZenCrowdConfig,
+    needs=Needs(kinds=CLASSES_OR_TOKENS),
 )
-def zc(labels: Labels, cfg: ZenCrowdConfig, run: Run) -> Estimate:
-    """Learn one reliability per worker; errors fall on the other classes evenly."""
+def zc(labels: Labels, cfg: ZenCrowdConfig, run: Run) -> ClassEstimate:
+    """Learn one reliability per worker; errors fall evenly on the other classes."""
     import torch
 
     from crowdcore.engine import em
-    from crowdcore.engine.leaps import Leaps
+    from crowdcore.engine.squarem import Squarem
 
     size, device = labels.n_workers, labels.device
     reliability = torch.full((size,), cfg.reliability, dtype=labels.dtype, device=device)
-    seen = labels.worker_counts > 0
-    if labels.warm is not None:
-        hits = labels.hits(labels.warm) / labels.worker_counts
-        reliability = torch.where(seen, hits, reliability).clamp(EDGE, 1 - EDGE)
+    has_labels = labels.worker_counts > 0
+    if labels.warm_start is not None:
+        hits = labels.hits(labels.warm_start) / labels.worker_counts
+        reliability = torch.where(has_labels, hits, reliability).clamp(MARGIN, 1 - MARGIN)
     prior = torch.full((labels.n_classes,), 1 / labels.n_classes, device=device).double()
-    leaps = Leaps(on=labels.warm is not None)
+    squarem = Squarem(enabled=labels.warm_start is not None)
     for _ in run.loop(cfg.max_iter, "EM"):
-        confusion = em.one_coin(reliability, labels.n_classes)
-        posterior, loglik = em.e_step(labels, prior, confusion)
-        leapt = leaps.leapt  # to the reliability that this posterior comes of
+        confusion = em.one_coin_confusion(reliability, labels.n_classes)
+        posterior, log_likelihood = em.e_step(labels, prior, confusion)
+        extrapolated = squarem.extrapolated  # the reliability that this posterior comes from
         hits = labels.hits(posterior) / labels.worker_counts
-        reliability = leaps.next(torch.where(seen, hits, reliability), loglik)
-        reliability = reliability.clamp(EDGE, 1 - EDGE)
+        reliability = squarem.next(torch.where(has_labels, hits, reliability), log_likelihood)
+        reliability = reliability.clamp(MARGIN, 1 - MARGIN)
         if cfg.class_prior:
             prior = em.class_prior(labels, posterior)
-        run.log(loglik=loglik / labels.n_labels)
-        if run.plateaued("loglik", cfg.tol) and not leapt:
+        run.log(loglik=log_likelihood / labels.n_labels)
+        if run.plateaued("loglik", cfg.tol) and not extrapolated:
             break
-    return Estimate(posterior=posterior, worker_scores={"reliability": reliability})
+    return ClassEstimate(posterior=posterior, worker_scores={"reliability": reliability})

@@ -6,12 +6,18 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from crowdcore.method import GoldConfig, method
-from crowdcore.result import Estimate
+from crowdcore.class_result import ClassEstimate
+from crowdcore.config import GoldConfig
+from crowdcore.method import method
+from crowdcore.needs import CLASSES_OR_TOKENS, Needs
 
 if TYPE_CHECKING:
-    from crowdcore.labels import Labels
+    from crowdcore.engine.labels import Labels
     from crowdcore.run import Run
+
+
+EXTRAPOLATE_FROM_LABELS = 250_000
+"""From so many labels on sweeps are extrapolated: a few workers may take a hundred to settle."""
 
 
 class HierarchicalConfig(GoldConfig):
@@ -21,17 +27,17 @@ class HierarchicalConfig(GoldConfig):
         2.0,
         gt=0,
         le=1000,
-        description="How many labels of each class the crowd's matrix counts for in a worker's.",
+        description="Labels per class that the crowd's matrix is worth in a worker's.",
     )
     right: float = Field(
         4.0,
         gt=0,
         le=1000,
-        description="Labels of each class that the crowd is thought to have got right.",
+        description="Prior number of right labels per class of the crowd.",
     )
-    max_iter: int = Field(500, ge=1, le=10_000, description="Most sweeps.")
+    max_iter: int = Field(500, ge=1, le=10_000, description="Maximum number of sweeps.")
     tol: float = Field(
-        1e-3, ge=0, le=1, description="Stop when no probability of any item moves by more."
+        1e-3, ge=0, le=1, description="Stop when no item's probabilities move by more."
     )
 
 
@@ -40,24 +46,27 @@ class HierarchicalConfig(GoldConfig):
     year=2018,
     paper="after Paun et al., doi:10.1162/tacl_a_00040",
     config=HierarchicalConfig,
+    needs=Needs(kinds=CLASSES_OR_TOKENS),
 )
-def hbcc(labels: Labels, cfg: HierarchicalConfig, run: Run) -> Estimate:
-    """Learn confusion matrices that lean on the crowd's where a worker has few labels."""
+def hbcc(labels: Labels, cfg: HierarchicalConfig, run: Run) -> ClassEstimate:
+    """Learn confusion matrices that are drawn to the crowd's where a worker has few labels."""
     from crowdcore.engine import dirichlet, em
 
     diagonal = dirichlet.confusion_prior(labels, cfg.right, 1.0)
-    posterior = em.start(labels, "votes")
-    tally = em.Tally(labels)
+    posterior = em.initial_posterior(labels, "votes")
+    tally = em.Tally(labels, extrapolate=labels.n_labels >= EXTRAPOLATE_FROM_LABELS)
+    buffer = None
     for _ in run.loop(cfg.max_iter, "Mean field"):
-        counts, classes = tally.count(posterior)
+        counts, totals = tally.count(posterior)
         counts = counts.double()  # [W, true, given]
-        crowd = em.rows_of(counts.sum(0) + diagonal, 0.0)
+        crowd = em.normalise_rows(counts.sum(0) + diagonal, 0.0)
         counts = counts + cfg.strength * crowd
-        log_prior = dirichlet.expected_log(1.0 + classes)
+        log_prior = dirichlet.expected_log(1.0 + totals)
         before = posterior
         log_confusion = dirichlet.expected_log(counts)
-        posterior, total = em.e_step_of_logs(labels, log_prior, log_confusion)
-        run.log(loglik=total / labels.n_labels)
-        if run.settled(em.largest_move(before, posterior), cfg.tol) and not tally.leapt:
+        posterior, log_total = em.e_step_from_logs(labels, log_prior, log_confusion, buffer)
+        run.log(loglik=log_total / labels.n_labels)
+        if run.settled(em.max_change(before, posterior), cfg.tol) and not tally.extrapolated:
             break
-    return Estimate(posterior=posterior, confusion=em.rows_of(counts, 0.0))
+        buffer = before  # nobody needs it any more
+    return ClassEstimate(posterior=posterior, confusion=em.normalise_rows(counts, 0.0))

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from crowdcore.method import GoldConfig, method
-from crowdcore.result import Estimate
+from crowdcore.class_result import ClassEstimate
+from crowdcore.config import GoldConfig
+from crowdcore.method import method
+from crowdcore.needs import CLASSES_OR_TOKENS, Needs
 
 if TYPE_CHECKING:
-    from crowdcore.labels import Labels
+    from crowdcore.engine.labels import Labels
     from crowdcore.run import Run
 
 
@@ -21,20 +23,18 @@ class IndependentConfig(GoldConfig):
         4.0,
         gt=0,
         le=1000,
-        description="Labels that every worker is thought to have got right, in each class.",
+        description="Prior number of right labels per worker and class.",
     )
     wrong: float = Field(
         1.0,
         gt=0,
         le=1000,
-        description="Labels that every worker is thought to have given to each other class.",
+        description="Prior number of wrong labels per worker, class and other class.",
     )
-    class_prior: float = Field(
-        1.0, gt=0, le=1000, description="Items of each class that are thought to have been seen."
-    )
-    max_iter: int = Field(500, ge=1, le=10_000, description="Most sweeps.")
+    class_prior: float = Field(1.0, gt=0, le=1000, description="Prior number of items per class.")
+    max_iter: int = Field(500, ge=1, le=10_000, description="Maximum number of sweeps.")
     tol: float = Field(
-        1e-3, ge=0, le=1, description="Stop when no probability of any item moves by more."
+        1e-3, ge=0, le=1, description="Stop when no item's probabilities move by more."
     )
 
 
@@ -43,25 +43,26 @@ class IndependentConfig(GoldConfig):
     year=2012,
     paper="Kim and Ghahramani, AISTATS 2012; Simpson et al., doi:10.1007/978-3-642-36406-8_1",
     config=IndependentConfig,
+    needs=Needs(kinds=CLASSES_OR_TOKENS),
 )
-def ibcc(labels: Labels, cfg: IndependentConfig, run: Run) -> Estimate:
-    """Learn each worker's confusion matrix and how unsure it is, by variational Bayes."""
+def ibcc(labels: Labels, cfg: IndependentConfig, run: Run) -> ClassEstimate:
+    """Learn each worker's confusion matrix with its uncertainty, by variational Bayes."""
     from crowdcore.engine import dirichlet, em
 
     prior = dirichlet.confusion_prior(labels, cfg.right, cfg.wrong)
-    posterior, bound = em.start(labels, "votes"), None
+    posterior, bound = em.initial_posterior(labels, "votes"), None
     tally = em.Tally(labels)
     for _ in run.loop(cfg.max_iter, "Mean field"):
-        counts, classes = tally.count(posterior, bound)
+        counts, totals = tally.count(posterior, bound)
         counts = counts.double()  # [W, true, given]
         log_confusion = dirichlet.expected_log(prior + counts)
-        log_prior = dirichlet.expected_log(cfg.class_prior + classes)
+        log_prior = dirichlet.expected_log(cfg.class_prior + totals)
         before = posterior
-        posterior, total = em.e_step_of_logs(labels, log_prior, log_confusion)
-        bound = total + dirichlet.slack(prior, counts, log_confusion)
-        bound += dirichlet.slack(prior.new_full((), cfg.class_prior), classes, log_prior)
+        posterior, log_total = em.e_step_from_logs(labels, log_prior, log_confusion)
+        bound = log_total + dirichlet.elbo_term(prior, counts, log_confusion)
+        bound += dirichlet.elbo_term(prior.new_full((), cfg.class_prior), totals, log_prior)
         run.log(elbo=bound / labels.n_labels)
-        if run.settled(em.largest_move(before, posterior), cfg.tol) and not tally.leapt:
+        if run.settled(em.max_change(before, posterior), cfg.tol) and not tally.extrapolated:
             break
     counts += prior
-    return Estimate(posterior=posterior, confusion=counts / counts.sum(2, keepdim=True))
+    return ClassEstimate(posterior=posterior, confusion=counts / counts.sum(2, keepdim=True))

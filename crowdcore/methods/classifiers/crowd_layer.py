@@ -4,25 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
 from pydantic import Field
 
-from crowdcore.method import ClassifierConfig, method
-from crowdcore.result import Estimate
+from crowdcore.artefacts.trained_network import TrainedNetwork
+from crowdcore.class_result import ClassEstimate
+from crowdcore.config import ClassifierConfig
+from crowdcore.method import method
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from crowdcore.labels import Labels
+    from crowdcore.engine.labels import Labels
     from crowdcore.run import Run
 
 
 class CrowdLayerConfig(ClassifierConfig):
     """Settings of the crowd layer."""
 
-    epochs: int = Field(200, ge=1, le=20_000, description="Most passes over the labels.")
+    epochs: int = Field(
+        200, ge=1, le=20_000, description="Maximum number of passes over the labels."
+    )
     decay: float = Field(
-        1.0, ge=0, le=1, description="Weight decay; it draws the layer back to the identity."
+        1.0, ge=0, le=1, description="Weight decay, which draws the layer back to the identity."
     )
     layer: Literal["vw", "vb", "vw+b", "mw"] = Field(
         "mw",
@@ -30,12 +33,11 @@ class CrowdLayerConfig(ClassifierConfig):
         "(vb), both (vw+b), or multiplies them by a matrix (mw).",
     )
     pace: float = Field(
-        10.0, gt=0, le=1000, description="How many times faster the layer learns than the net."
+        10.0, gt=0, le=1000, description="Factor by which the layer learns faster than the net."
     )
     gain: bool = Field(
         True,
-        description="Whether a factor that is common to all workers is learnt too; the paper has "
-        "none.",
+        description="Also learn a factor that is common to all workers; the paper has none.",
     )
 
 
@@ -45,33 +47,36 @@ class CrowdLayerConfig(ClassifierConfig):
     paper="Rodrigues and Pereira, AAAI 2018, Deep learning from crowds",
     config=CrowdLayerConfig,
     quick={"epochs": 100, "held_out": 0.0, "dropout": 0.0},
+    leaves=[TrainedNetwork],
 )
-def crowd_layer(labels: Labels, cfg: CrowdLayerConfig, run: Run) -> Estimate:
-    """Train a classifier of items from all labels, through a layer that imitates each worker."""
+def crowd_layer(labels: Labels, cfg: CrowdLayerConfig, run: Run) -> ClassEstimate:
+    """Train a classifier from all labels, through one layer per worker that models their errors."""
     from torch import nn
     from torch.nn.functional import cross_entropy
 
-    from crowdcore.engine.classifiers import ItemClassifier
-    from crowdcore.engine.crowd_layer import CrowdLayer
-    from crowdcore.engine.nets import Net
-    from crowdcore.engine.train import Learner, Triples, hold_out
+    from crowdcore.engine.item_classifier import ItemClassifier
+    from crowdcore.engine.networks import Net
+    from crowdcore.engine.splits import hold_out_groups
+    from crowdcore.engine.training import Learner
+    from crowdcore.methods.classifiers._crowd_layer import CrowdLayer
 
-    classifier = ItemClassifier.of(labels, cfg, run)
-    said = Triples.of(labels)
+    classifier = ItemClassifier.from_labels(labels, cfg, run)
+    observed = labels.rows
 
     def build() -> Learner:
-        net = classifier.fresh()
+        net = classifier.new_net()
         size = labels.n_workers, labels.n_classes
         layer = CrowdLayer(cfg.layer, *size, pace=cfg.pace, gain=cfg.gain).to(labels.device)
 
         def loss(rows: Tensor) -> Tensor:
-            shares = net(classifier.features(said.item.index_select(0, rows))).softmax(1)
-            logits = layer(shares, said.worker.index_select(0, rows))
-            return cross_entropy(logits, said.given.index_select(0, rows))
+            shares = net(classifier.features(observed.item.index_select(0, rows))).softmax(1)
+            logits = layer(shares, observed.worker.index_select(0, rows))
+            return cross_entropy(logits, observed.given.index_select(0, rows))
 
         return Learner(module=nn.ModuleDict({"net": net, "layer": layer}), loss=loss)
 
-    split = hold_out(labels, np.sort(labels.data.item), cfg.held_out, run)
+    item_of_row = labels.data.item[observed.order]
+    split = hold_out_groups(labels, item_of_row, cfg.held_out, run)
     net = classifier.training.learn(split, build).module.get_submodule("net")
     assert isinstance(net, Net)
     return classifier.estimate(net, method="crowd_layer")

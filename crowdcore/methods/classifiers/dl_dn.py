@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crowdcore.method import ClassifierConfig, method
-from crowdcore.result import Estimate
+from crowdcore.artefacts.trained_network import TrainedNetwork
+from crowdcore.class_result import ClassEstimate
+from crowdcore.config import ClassifierConfig
+from crowdcore.method import method
 
 if TYPE_CHECKING:
-    from crowdcore.labels import Labels
+    from crowdcore.engine.labels import Labels
     from crowdcore.run import Run
 
 
@@ -18,12 +20,13 @@ if TYPE_CHECKING:
     paper="Guan et al., AAAI 2018, Who said what: modeling individual labelers",
     config=ClassifierConfig,
     quick={"epochs": 30, "rate": 0.01, "held_out": 0.0, "dropout": 0.0},
+    leaves=[TrainedNetwork],
 )
-def dl_dn(labels: Labels, cfg: ClassifierConfig, run: Run) -> Estimate:
-    """Imitate each worker by a head of a common net, and average what the heads say."""
-    from crowdcore.engine.classifiers import ItemClassifier
-    from crowdcore.engine.doctors import learn_heads
+def dl_dn(labels: Labels, cfg: ClassifierConfig, run: Run) -> ClassEstimate:
+    """Train one head per worker on a common net, and average their probabilities."""
+    from crowdcore.engine.item_classifier import ItemClassifier
+    from crowdcore.methods.classifiers._doctor_net import train_heads
 
-    classifier = ItemClassifier.of(labels, cfg, run, heads=labels.n_workers)
-    net, _ = learn_heads(classifier)
+    classifier = ItemClassifier.from_labels(labels, cfg, run, heads=labels.n_workers)
+    net, _ = train_heads(classifier)
     return classifier.estimate(net, method="dl_dn")

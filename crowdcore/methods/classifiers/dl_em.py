@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import Field
 
-from crowdcore.method import ClassifierConfig, method
-from crowdcore.result import Estimate
+from crowdcore.artefacts.feature_posterior import FeaturePosterior
+from crowdcore.artefacts.trained_network import TrainedNetwork
+from crowdcore.class_result import ClassEstimate
+from crowdcore.config import ClassifierConfig
+from crowdcore.method import method
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from crowdcore.engine.nets import Net
-    from crowdcore.labels import Labels
+    from crowdcore.engine.labels import Labels
+    from crowdcore.engine.networks import Net
     from crowdcore.run import Run
 
 
@@ -22,7 +25,10 @@ class DeepEMConfig(ClassifierConfig):
     """Settings of DL-EM."""
 
     smoothing: float = Field(
-        0.1, gt=0, le=10, description="Labels added to each confusion cell, against zeros."
+        0.1,
+        gt=0,
+        le=10,
+        description="Labels added to each cell of a confusion matrix, against zeros.",
     )
 
 
@@ -32,59 +38,63 @@ class DeepEMConfig(ClassifierConfig):
     paper="Albarqouni et al., AggNet, doi:10.1109/TMI.2016.2528120",
     config=DeepEMConfig,
     quick={"epochs": 30, "rate": 0.01, "held_out": 0.0, "dropout": 0.0},
+    leaves=[TrainedNetwork, FeaturePosterior],
 )
-def dl_em(labels: Labels, cfg: DeepEMConfig, run: Run) -> Estimate:
-    """Train a classifier on beliefs that join what it says of an item with what workers said."""
+def dl_em(labels: Labels, cfg: DeepEMConfig, run: Run) -> ClassEstimate:
+    """Train a classifier and the workers' confusion matrices in turn, by EM."""
     import torch
 
-    from crowdcore.artefacts import alone
     from crowdcore.engine import em
-    from crowdcore.engine.classifiers import ItemClassifier
-    from crowdcore.engine.expertise import Confusions
-    from crowdcore.engine.train import Learner, hold_out
+    from crowdcore.engine.item_classifier import ItemClassifier
+    from crowdcore.engine.splits import hold_out_groups
+    from crowdcore.engine.training import Learner
+    from crowdcore.engine.worker_models import ConfusionModel
 
-    classifier = ItemClassifier.of(labels, cfg, run)
-    known = np.flatnonzero(labels.data.labels_per_item)
-    item = labels.tensor(known)
-    workers = Confusions(labels, cfg.smoothing)
-    belief = evidence = em.start(labels, "votes")  # [N, K]
-    begun = False
+    classifier = ItemClassifier.from_labels(labels, cfg, run)
+    labelled = np.flatnonzero(labels.data.labels_per_item)
+    item = labels.tensor(labelled)
+    workers = ConfusionModel(labels, cfg.smoothing)
+    posterior = label_log_likelihood = em.initial_posterior(labels, "votes")  # [N, K]
+    started = False
 
-    def judge(net: Net, rows: Tensor) -> None:
+    def em_step(net: Net, rows: Tensor) -> None:
         """E step with the net as it is, then the workers' part of the M step (below eq. 1)."""
-        nonlocal belief, evidence, begun
-        if begun:
-            belief, _ = em.normalise(labels, classifier.log_probabilities(net) + evidence)
-        learnt = torch.zeros_like(labels.counts).index_fill(0, item.index_select(0, rows), 1.0)
-        workers.learn(belief, belief, learnt)
-        evidence, begun = workers.evidence(), True
+        nonlocal posterior, label_log_likelihood, started
+        if started:
+            scores = classifier.log_probabilities(net) + label_log_likelihood
+            posterior, _ = em.normalise(labels, scores)
+        train_items = item.index_select(0, rows)
+        counts = torch.zeros_like(labels.counts).index_fill(0, train_items, 1.0)
+        workers.m_step(posterior, posterior, counts)
+        label_log_likelihood, started = workers.log_likelihood(), True
 
     def build() -> Learner:
-        nonlocal belief, begun
-        net = classifier.fresh()
-        belief, begun = em.start(labels, "votes"), False
+        nonlocal posterior, started
+        net = classifier.new_net()
+        posterior, started = em.initial_posterior(labels, "votes"), False
 
         def loss(rows: Tensor) -> Tensor:
-            """What is learnt follows the beliefs; what is held out must explain its labels."""
+            """In training the net follows the posterior; held-out items must explain labels."""
             items = item.index_select(0, rows)
-            logs: Tensor = net(classifier.features(items)).log_softmax(1)
+            log_prior: Tensor = net(classifier.features(items)).log_softmax(1)
             if net.training:
-                return -(belief.index_select(0, items) * logs).sum(1).mean()  # eq. 1
-            return -(evidence.index_select(0, items) + logs).logsumexp(1).mean()
+                return -(posterior.index_select(0, items) * log_prior).sum(1).mean()  # eq. 1
+            scores = label_log_likelihood.index_select(0, items) + log_prior
+            return -scores.logsumexp(1).mean()
 
-        return Learner(module=net, loss=loss, each_epoch=lambda rows: judge(net, rows))
+        return Learner(module=net, loss=loss, each_epoch=lambda rows: em_step(net, rows))
 
-    split = hold_out(labels, np.arange(len(known)), cfg.held_out, run)
+    split = hold_out_groups(labels, np.arange(len(labelled)), cfg.held_out, run)
     net = classifier.learn(split, build)
-    judge(net, split.everything)
-    own = classifier.log_probabilities(net)
-    posterior, _ = em.normalise(labels, own + evidence)
+    em_step(net, split.all_rows)
+    log_prior = classifier.log_probabilities(net)
+    posterior, _ = em.normalise(labels, log_prior + label_log_likelihood)
     # A classifier that knows items by their labels is not blind to them even alone.
-    seen = classifier.items.origin == "features"
+    from_features = classifier.items.origin == "features"
     return classifier.estimate(
         net,
         method="dl_em",
         posterior=posterior,
         confusion=workers.confusion(),
-        artefacts={alone.NAME: alone.parts(own.exp())} if seen else {},
+        artefacts=[FeaturePosterior(probabilities=log_prior.exp())] if from_features else [],
     )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crowdcore.method import ClassifierConfig, method
-from crowdcore.result import Estimate
+from crowdcore.artefacts.trained_network import TrainedNetwork
+from crowdcore.class_result import ClassEstimate
+from crowdcore.config import ClassifierConfig
+from crowdcore.method import method
 
 if TYPE_CHECKING:
-    from crowdcore.labels import Labels
+    from crowdcore.engine.labels import Labels
     from crowdcore.run import Run
 
 
@@ -18,11 +20,16 @@ if TYPE_CHECKING:
     paper="Baseline of Rodrigues and Pereira, AAAI 2018, Deep learning from crowds",
     config=ClassifierConfig,
     quick={"epochs": 30, "rate": 0.01, "held_out": 0.0, "dropout": 0.0},
+    leaves=[TrainedNetwork],
+    excuses={
+        "fake_cuda": "The truths to learn are read back; how they are learnt dl_true shows.",
+    },
 )
-def dl_mv(labels: Labels, cfg: ClassifierConfig, run: Run) -> Estimate:
+def dl_mv(labels: Labels, cfg: ClassifierConfig, run: Run) -> ClassEstimate:
     """Train a classifier of items on the classes that most workers gave."""
-    from crowdcore.engine.classifiers import ItemClassifier
+    from crowdcore.engine.item_classifier import ItemClassifier
+    from crowdcore.methods.classifiers._two_step import train_on_truths
 
-    classifier = ItemClassifier.of(labels, cfg, run)
-    net, note = classifier.learn_from("mv", ties="random")
+    classifier = ItemClassifier.from_labels(labels, cfg, run)
+    net, note = train_on_truths("mv", classifier, ties="random")
     return classifier.estimate(net, method="dl_mv", notes=(note,))

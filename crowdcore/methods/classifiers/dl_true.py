@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crowdcore.method import ClassifierConfig, Needs, method
-from crowdcore.result import Estimate
+from crowdcore.artefacts.trained_network import TrainedNetwork
+from crowdcore.class_result import ClassEstimate
+from crowdcore.config import ClassifierConfig
+from crowdcore.method import method
+from crowdcore.needs import Needs
 
 if TYPE_CHECKING:
-    from crowdcore.labels import Labels
+    from crowdcore.engine.labels import Labels
     from crowdcore.run import Run
 
 
@@ -21,19 +24,24 @@ if TYPE_CHECKING:
     config=ClassifierConfig,
     needs=Needs(gold=True),
     quick={"epochs": 30, "rate": 0.01, "held_out": 0.0, "dropout": 0.0},
+    leaves=[TrainedNetwork],
+    excuses={
+        "easy_crowd": "It learns from the gold of a third of the items alone, and these items have "
+        "no features.",
+    },
 )
-def dl_true(labels: Labels, cfg: ClassifierConfig, run: Run) -> Estimate:
-    """Train a classifier of items on their gold answers, and on nothing that workers said."""
-    from crowdcore.engine.classifiers import ItemClassifier
-    from crowdcore.engine.teacher import hold_at_gold
+def dl_true(labels: Labels, cfg: ClassifierConfig, run: Run) -> ClassEstimate:
+    """Train a classifier of items on gold answers alone, as an upper bound."""
+    from crowdcore.engine.item_classifier import ItemClassifier
+    from crowdcore.engine.supervision import hold_at_gold
 
-    classifier = ItemClassifier.of(labels, cfg, run)
+    classifier = ItemClassifier.from_labels(labels, cfg, run)
     data = labels.data
-    known = np.flatnonzero(data.has_gold)
-    net = classifier.learn_answers(known, np.asarray(data.gold)[known])
+    items = np.flatnonzero(data.has_gold)
+    net = classifier.learn_answers(items, np.asarray(data.gold)[items])
     posterior = hold_at_gold(labels, classifier.log_probabilities(net).exp())
     note = (
-        f"An upper bound, not an aggregation: learnt from the gold of {len(known):,} items, which "
+        f"An upper bound, not an aggregation: learnt from the gold of {len(items):,} items, which "
         "keep their gold answer, and from no worker."
     )
     return classifier.estimate(net, method="dl_true", posterior=posterior, notes=(note,))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crowdcore.method import ClassifierConfig, method
-from crowdcore.result import Estimate
+from crowdcore.artefacts.trained_network import TrainedNetwork
+from crowdcore.class_result import ClassEstimate
+from crowdcore.config import ClassifierConfig
+from crowdcore.method import method
 
 if TYPE_CHECKING:
-    from crowdcore.labels import Labels
+    from crowdcore.engine.labels import Labels
     from crowdcore.run import Run
 
 
@@ -18,15 +20,16 @@ if TYPE_CHECKING:
     paper="Guan et al., AAAI 2018, Who said what: modeling individual labelers",
     config=ClassifierConfig,
     quick={"epochs": 30, "rate": 0.01, "held_out": 0.0, "dropout": 0.0},
+    leaves=[TrainedNetwork],
 )
-def dl_wdn(labels: Labels, cfg: ClassifierConfig, run: Run) -> Estimate:
-    """Imitate each worker by a head of a common net, and learn how much each head counts."""
-    from crowdcore.engine.classifiers import ItemClassifier
-    from crowdcore.engine.doctors import learn_heads, learn_shares
-    from crowdcore.engine.nets import Heads
+def dl_wdn(labels: Labels, cfg: ClassifierConfig, run: Run) -> ClassEstimate:
+    """Train one head per worker on a common net, and learn the weight of each head."""
+    from crowdcore.engine.item_classifier import ItemClassifier
+    from crowdcore.engine.networks import Heads
+    from crowdcore.methods.classifiers._doctor_net import train_heads, train_shares
 
-    classifier = ItemClassifier.of(labels, cfg, run, heads=labels.n_workers)
-    net = learn_shares(classifier, *learn_heads(classifier))
+    classifier = ItemClassifier.from_labels(labels, cfg, run, heads=labels.n_workers)
+    net = train_shares(classifier, *train_heads(classifier))
     assert isinstance(net.head, Heads)
     shares = net.head.share.softmax(0)
     return classifier.estimate(net, method="dl_wdn", worker_scores={"share": shares})

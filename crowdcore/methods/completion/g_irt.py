@@ -6,25 +6,24 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from crowdcore.artefacts.completion import AT_ONCE, Filled
-from crowdcore.method import Config, method
+from crowdcore.artefacts.completion import VALUES_PER_CHUNK, Filled
+from crowdcore.config import Config
+from crowdcore.method import method
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from crowdcore.labels import Labels
+    from crowdcore.engine.labels import Labels
     from crowdcore.run import Run
 
 
 class DrawnAnswersConfig(Config):
     """Settings of G_IRT."""
 
-    max_iter: int = Field(50, ge=1, le=10_000, description="Most EM iterations.")
-    m_steps: int = Field(
-        15, ge=1, le=1000, description="Steps of the optimiser in each M step (L-BFGS)."
-    )
+    max_iter: int = Field(50, ge=1, le=10_000, description="Maximum number of EM iterations.")
+    m_steps: int = Field(15, ge=1, le=1000, description="Optimiser steps (L-BFGS) per M step.")
     tol: float = Field(
-        1e-5, ge=0, le=1, description="Stop when the M step's goal changes by a smaller share."
+        1e-5, ge=0, le=1, description="Stop when the M step's objective changes by a smaller share."
     )
 
 
@@ -37,25 +36,25 @@ class DrawnAnswersConfig(Config):
     quick={"max_iter": 10},
 )
 def g_irt(labels: Labels, cfg: DrawnAnswersConfig, run: Run) -> Filled:
-    """Draw each missing label: right with the odds of ability against difficulty."""
+    """Draw each missing label by the worker's ability and the item's difficulty."""
     import numpy as np
 
     ability, difficulty, truth = _fit(labels, cfg, run)
     label = np.full((labels.n_items, labels.n_workers), -1, np.int16)
     probability = np.zeros(label.shape, np.float16)
-    others = max(1, labels.n_classes - 1)
-    step = max(1, AT_ONCE // labels.n_workers)
-    for at in range(0, labels.n_items, step):
+    n_wrong = max(1, labels.n_classes - 1)
+    step = max(1, VALUES_PER_CHUNK // labels.n_workers)
+    for begin in range(0, labels.n_items, step):
         run.check()
-        rows = slice(at, at + step)
+        rows = slice(begin, begin + step)
         right = 1 / (1 + np.exp(difficulty[rows, None] - ability))  # [rows, W]
         draw = run.rng.random(right.shape)
         # What is not right is any of the other classes, counted on from the true one.
-        shift = 1 + np.minimum((draw - right) / np.maximum(1 - right, 1e-12) * others, others - 1)
+        shift = 1 + np.minimum((draw - right) / np.maximum(1 - right, 1e-12) * n_wrong, n_wrong - 1)
         wrong = (draw >= right) & (labels.n_classes > 1)
         drawn = np.where(wrong, truth[rows, None] + shift.astype(int), truth[rows, None])
         label[rows] = drawn % labels.n_classes
-        probability[rows] = np.where(wrong, (1 - right) / others, right)
+        probability[rows] = np.where(wrong, (1 - right) / n_wrong, right)
     label[labels.data.labels_per_item == 0] = -1
     return Filled(label=label, probability=probability)
 
@@ -64,23 +63,29 @@ def _fit(labels: Labels, cfg: DrawnAnswersConfig, run: Run) -> tuple[Any, Any, A
     """Abilities [W], difficulties [N] and likeliest classes [N], by EM."""
     import torch
 
-    from crowdcore.engine import optimise
-    from crowdcore.engine.cells import Cells
-    from crowdcore.engine.difficulty import MEAN, Goal, Less, e_step, split
-
-    cells = Cells(labels)
-    point: Tensor = torch.cat(
-        [torch.full_like(labels.worker_counts, MEAN), torch.zeros_like(labels.counts)]
+    from crowdcore.engine import minimise
+    from crowdcore.engine.given_classes import GivenClasses
+    from crowdcore.engine.response_models import (
+        PRIOR_MEAN,
+        MStepObjective,
+        RaschResponse,
+        e_step,
+        split_point,
     )
-    cell, rest = e_step(cells, point, Less)
+
+    cells = GivenClasses(labels)
+    point: Tensor = torch.cat(
+        [torch.full_like(labels.worker_counts, PRIOR_MEAN), torch.zeros_like(labels.counts)]
+    )
+    given, unseen = e_step(cells, point, RaschResponse)
     for _ in run.loop(cfg.max_iter, "EM"):
-        goal = Goal(cells, cell, 1.0, model=Less, mean=0.0)
-        curvature = goal.curvature(point)
-        point, value = optimise.descend(goal, point, steps=cfg.m_steps, curvature=curvature)
-        cell, rest = e_step(cells, point, Less)
+        objective = MStepObjective(cells, given, 1.0, model=RaschResponse, item_mean=0.0)
+        curvature = objective.curvature(point)
+        point, value = minimise.lbfgs(objective, point, steps=cfg.m_steps, curvature=curvature)
+        given, unseen = e_step(cells, point, RaschResponse)
         run.log(goal=value / labels.n_labels)
         if run.plateaued("goal", cfg.tol, relative=True):
             break
-    truth = cells.spread(cell.squeeze(1), rest.squeeze(1)).argmax(1)
-    ability, difficulty = split(cells, point, Less)
+    truth = cells.to_table(given.squeeze(1), unseen.squeeze(1)).argmax(1)
+    ability, difficulty = split_point(cells, point, RaschResponse)
     return ability.cpu().numpy(), difficulty.cpu().numpy(), truth.cpu().numpy()

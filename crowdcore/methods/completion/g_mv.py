@@ -5,11 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crowdcore.artefacts.completion import Filled
-from crowdcore.method import Config, method
+from crowdcore.config import Config
+from crowdcore.method import method
 
 if TYPE_CHECKING:
-    from crowdcore.labels import Labels
+    from crowdcore.engine.labels import Labels
     from crowdcore.run import Run
+
+
+CELLS_PER_CHUNK = 1_000_000
+"""Missing labels that are drawn together."""
 
 
 class DrawnVotesConfig(Config):
@@ -28,16 +33,17 @@ def g_mv(labels: Labels, cfg: DrawnVotesConfig, run: Run) -> Filled:
     import numpy as np
 
     shares = labels.data.votes / np.maximum(labels.data.votes.sum(1, keepdims=True), 1)
-    steps = shares.cumsum(1)
+    cumulative = shares.cumsum(1)
     voted = np.flatnonzero(labels.data.labels_per_item)
     label = np.full((labels.n_items, labels.n_workers), -1, np.int16)
     probability = np.zeros(label.shape, np.float16)
-    parts = np.array_split(voted, max(1, len(voted) * labels.n_workers // 1_000_000))
-    for at in run.loop(len(parts), "Drawing"):
-        rows = parts[at]
+    n_chunks = max(1, len(voted) * labels.n_workers // CELLS_PER_CHUNK)
+    chunks = np.array_split(voted, n_chunks)
+    for chunk in run.loop(n_chunks, "Drawing"):
+        rows = chunks[chunk]
         draw = run.rng.random((len(rows), labels.n_workers), np.float32)
         # The number of classes whose shares are passed; a draw just below 1 must not pass all.
-        drawn = (draw[:, :, None] >= steps[rows, None, :-1]).sum(2)
+        drawn = (draw[:, :, None] >= cumulative[rows, None, :-1]).sum(2)
         label[rows] = drawn
         probability[rows] = np.take_along_axis(shares[rows], drawn, 1)
         run.log(items=float(len(rows)))

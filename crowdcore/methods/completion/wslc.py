@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from crowdcore.artefacts.completion import AT_ONCE, Filled
-from crowdcore.method import Config, method
+from crowdcore.artefacts.completion import VALUES_PER_CHUNK, Filled
+from crowdcore.config import Config
+from crowdcore.method import method
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crowdcore.data import CrowdData
-    from crowdcore.labels import Labels
+    from crowdcore.engine.labels import Labels
     from crowdcore.run import Run
 
 
@@ -27,15 +28,15 @@ class SimilarWorkersConfig(Config):
     role="complete",
 )
 def wslc(labels: Labels, cfg: SimilarWorkersConfig, run: Run) -> Filled:
-    """Ask the workers who labelled an item what another would say; the alike weigh more."""
+    """Fill each missing label by a vote of the item's workers, weighted by similarity."""
     import numpy as np
     from scipy.sparse import csr_array
 
-    from crowdcore.engine.items import known_items
+    from crowdcore.engine.item_features import item_features
 
-    data, items = labels.data, known_items(labels, run.seed)
+    data, items = labels.data, item_features(labels, run.seed)
     features = items.x.cpu().numpy().reshape(data.n_items, -1)
-    similar = _similarity(_habits(data, features)).astype(np.float32)  # [W, W]
+    similarity = _similarity(_correlations(data, features)).astype(np.float32)  # [W, W]
     given = [
         csr_array(
             (np.ones(int(chosen.sum()), np.float32), (data.item[chosen], data.worker[chosen])),
@@ -45,13 +46,13 @@ def wslc(labels: Labels, cfg: SimilarWorkersConfig, run: Run) -> Filled:
     ]
     label = np.full((data.n_items, data.n_workers), -1, np.int16)
     probability = np.zeros(label.shape, np.float16)
-    step = max(1, AT_ONCE // data.n_workers)
-    for at in run.loop(-(-data.n_items // step), "Filling"):
-        rows = slice(at * step, (at + 1) * step)
+    step = max(1, VALUES_PER_CHUNK // data.n_workers)
+    for chunk in run.loop(-(-data.n_items // step), "Filling"):
+        rows = slice(chunk * step, (chunk + 1) * step)
         best = np.zeros(label[rows].shape, np.float32)
         total = np.zeros_like(best)
-        for code, one in enumerate(given):
-            votes = one[rows] @ similar  # [rows, W]
+        for code, by_worker in enumerate(given):
+            votes = by_worker[rows] @ similarity  # [rows, W]
             label[rows] = np.where(votes > best, code, label[rows])
             best = np.maximum(best, votes)
             total += votes
@@ -61,10 +62,10 @@ def wslc(labels: Labels, cfg: SimilarWorkersConfig, run: Run) -> Filled:
     return Filled(label=label, probability=probability, notes=items.notes)
 
 
-def _habits(data: CrowdData, features: NDArray[Any]) -> NDArray[Any]:
-    """How each worker's labels go with each feature [W, D].
+def _correlations(data: CrowdData, features: NDArray[Any]) -> NDArray[Any]:
+    """How each worker's labels correlate with each feature [W, D].
 
-    Pearson's correlations of a feature with having given a class, weighed by how often the
+    Pearson's correlations of a feature with having given a class, weighted by how often the
     worker gave it; 0 where either does not vary.
     """
     import numpy as np
@@ -72,28 +73,29 @@ def _habits(data: CrowdData, features: NDArray[Any]) -> NDArray[Any]:
 
     keys = data.worker.astype(np.int64) * data.n_classes + data.label
     shape = (data.n_workers * data.n_classes, data.n_items)
-    said = csr_array((np.ones(data.n_labels), (keys, data.item)), shape=shape)
+    given = csr_array((np.ones(data.n_labels), (keys, data.item)), shape=shape)
     x = features.astype(np.float64)
     size = (data.n_workers, data.n_classes, -1)
-    sums, squares = ((said @ power).reshape(size) for power in (x, x * x))  # [W, K, D]
+    sums, squares = ((given @ power).reshape(size) for power in (x, x * x))  # [W, K, D]
     n = np.maximum(data.labels_per_worker, 1)[:, None]  # [W, 1]
-    share = said.sum(1).reshape(size[:2]) / n  # [W, K]
+    share = given.sum(1).reshape(size[:2]) / n  # [W, K]
     mean = sums.sum(1) / n  # [W, D]
-    spread = np.sqrt(np.maximum(squares.sum(1) / n - mean**2, 0))
-    apart = sums / n[:, :, None] - share[:, :, None] * mean[:, None]  # covariances [W, K, D]
-    scale = np.sqrt(share * (1 - share))[:, :, None] * spread[:, None]
+    deviation = np.sqrt(np.maximum(squares.sum(1) / n - mean**2, 0))
+    covariance = sums / n[:, :, None] - share[:, :, None] * mean[:, None]  # [W, K, D]
+    scale = np.sqrt(share * (1 - share))[:, :, None] * deviation[:, None]
     varies = scale > 1e-9  # noqa: PLR2004  (rounding)
-    correlation = np.where(varies, apart / np.where(varies, scale, 1), 0)
-    habits: NDArray[Any] = np.einsum("wk,wkd->wd", share, correlation)
-    return habits
+    correlation = np.where(varies, covariance / np.where(varies, scale, 1), 0)
+    mean_correlation: NDArray[Any] = np.einsum("wk,wkd->wd", share, correlation)
+    return mean_correlation
 
 
-def _similarity(habits: NDArray[Any]) -> NDArray[Any]:
-    """Half of one plus the cosine [W, W]; 0 where a worker has no habits."""
+def _similarity(correlations: NDArray[Any]) -> NDArray[Any]:
+    """Half of one plus the cosine [W, W]; 0 where a worker has no correlations."""
     import numpy as np
 
-    length = np.linalg.norm(habits, axis=1)
-    there = length > 1e-12  # noqa: PLR2004  (rounding)
-    unit = habits / np.where(there, length, 1)[:, None]
-    similar: NDArray[Any] = np.where(there[:, None] & there, (1 + unit @ unit.T) / 2, 0)
-    return similar
+    length = np.linalg.norm(correlations, axis=1)
+    has_length = length > 1e-12  # noqa: PLR2004  (rounding)
+    unit = correlations / np.where(has_length, length, 1)[:, None]
+    both = has_length[:, None] & has_length
+    similarity: NDArray[Any] = np.where(both, (1 + unit @ unit.T) / 2, 0)
+    return similarity

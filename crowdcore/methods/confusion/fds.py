@@ -6,27 +6,33 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from crowdcore.method import GoldConfig, method
-from crowdcore.result import Estimate
+from crowdcore.class_result import ClassEstimate
+from crowdcore.config import GoldConfig
+from crowdcore.method import method
+from crowdcore.needs import CLASSES_OR_TOKENS, Needs
 
 if TYPE_CHECKING:
-    from crowdcore.labels import Labels
+    from crowdcore.engine.labels import Labels
     from crowdcore.run import Run
 
 
 class FastDawidSkeneConfig(GoldConfig):
     """Settings of Fast Dawid-Skene."""
 
-    max_iter: int = Field(100, ge=1, le=10_000, description="Most iterations.")
+    max_iter: int = Field(100, ge=1, le=10_000, description="Maximum number of iterations.")
     tol: float = Field(
-        1e-4, ge=0, le=1, description="Stop when the class shares move less, summed over classes."
+        1e-4,
+        ge=0,
+        le=1,
+        description="Stop when the class shares move by less, summed over classes.",
     )
     hybrid: bool = Field(
         False, description="Decide softly until the class shares move by less than 0.005."
     )
 
 
-SOFT_UNTIL = 5e-3
+SOFT_UNTIL_CHANGE = 5e-3
+"""The hybrid decides hard once the class shares move by no more."""
 
 
 @method(
@@ -34,29 +40,35 @@ SOFT_UNTIL = 5e-3
     year=2018,
     paper="arXiv:1803.02781",
     config=FastDawidSkeneConfig,
+    needs=Needs(kinds=CLASSES_OR_TOKENS),
+    excuses={
+        "fake_cuda": "Whether to decide softly or hard depends on numbers in every step.",
+    },
 )
-def fds(labels: Labels, cfg: FastDawidSkeneConfig, run: Run) -> Estimate:
-    """Run Dawid-Skene with one decided class per item and step, which takes few steps."""
+def fds(labels: Labels, cfg: FastDawidSkeneConfig, run: Run) -> ClassEstimate:
+    """Run Dawid-Skene with one decided class per item in every step, which takes few steps."""
     from crowdcore.engine import em
 
     generator = run.generator()
     hard = not cfg.hybrid
-    posterior = em.start(labels, "votes")
+    posterior = em.initial_posterior(labels, "votes")
     if hard:
-        posterior, _ = em.decide(posterior, generator)
+        posterior, _ = em.hard_assign(posterior, generator)
     prior = em.class_prior(labels, posterior)
     for _ in run.loop(cfg.max_iter, "Classification EM"):
-        confusion = em.rows_of(em.given_counts(labels, posterior), 0)
+        confusion = em.normalise_rows(em.given_counts(labels, posterior), 0)
         scores = em.log_scores(labels, prior, confusion)
         if hard:
-            posterior, loglik = em.decide(scores, generator)  # the likelihood of the decisions
+            posterior, log_likelihood = em.hard_assign(
+                scores, generator
+            )  # the likelihood of the decisions
         else:
-            posterior, loglik = em.normalise(labels, scores)
+            posterior, log_likelihood = em.normalise(labels, scores)
         before, prior = prior, em.class_prior(labels, posterior)
-        run.log(loglik=loglik / labels.n_labels)
-        moved = float((prior - before).abs().sum())
-        if run.settled(moved, cfg.tol) and hard:
+        run.log(loglik=log_likelihood / labels.n_labels)
+        change = float((prior - before).abs().sum())
+        if run.settled(change, cfg.tol) and hard:
             break
-        hard = hard or moved <= SOFT_UNTIL
+        hard = hard or change <= SOFT_UNTIL_CHANGE
     soft, _ = em.e_step(labels, before, confusion)
-    return Estimate(posterior=soft, truth=posterior.argmax(1), confusion=confusion)
+    return ClassEstimate(posterior=soft, truth=posterior.argmax(1), confusion=confusion)

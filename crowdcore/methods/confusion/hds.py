@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from crowdcore.method import GoldConfig, method
-from crowdcore.result import Estimate
+from crowdcore.class_result import ClassEstimate
+from crowdcore.config import GoldConfig
+from crowdcore.method import method
+from crowdcore.needs import CLASSES_OR_TOKENS, Needs
 
 if TYPE_CHECKING:
-    from crowdcore.labels import Labels
+    from crowdcore.engine.labels import Labels
     from crowdcore.run import Run
 
 
@@ -22,12 +24,18 @@ class HomogeneousConfig(GoldConfig):
         description="One accuracy for each worker and class (what the published code does), or "
         "one for each worker (what the published text says).",
     )
-    max_iter: int = Field(20, ge=1, le=10_000, description="Most EM iterations.")
+    max_iter: int = Field(20, ge=1, le=10_000, description="Maximum number of EM iterations.")
     tol: float = Field(
-        1e-4, ge=0, le=1, description="Stop when the log-likelihood gains a smaller share."
+        1e-4,
+        ge=0,
+        le=1,
+        description="Stop when the log-likelihood gains a smaller share of itself.",
     )
     smoothing: float = Field(
-        0.01, ge=0, le=10, description="Labels added to each confusion cell, against zeros."
+        0.01,
+        ge=0,
+        le=10,
+        description="Labels added to each cell of a confusion matrix, against zeros.",
     )
 
 
@@ -36,28 +44,29 @@ class HomogeneousConfig(GoldConfig):
     year=2014,
     paper="Li and Yu, arXiv:1411.4086",
     config=HomogeneousConfig,
+    needs=Needs(kinds=CLASSES_OR_TOKENS),
 )
-def hds(labels: Labels, cfg: HomogeneousConfig, run: Run) -> Estimate:
-    """Learn how often each worker is right, in each class, with all errors alike."""
+def hds(labels: Labels, cfg: HomogeneousConfig, run: Run) -> ClassEstimate:
+    """Learn how often each worker is right in each class; errors fall evenly on the others."""
     import torch
 
     from crowdcore.engine import em
 
-    posterior, loglik = em.start(labels, "quality"), None
+    posterior, log_likelihood = em.initial_posterior(labels, "quality"), None
     tally = em.Tally(labels)
     for _ in run.loop(cfg.max_iter, "EM"):
-        counts, totals = tally.count(posterior, loglik)
+        counts, totals = tally.count(posterior, log_likelihood)
         prior, counts = totals / totals.sum(), counts + cfg.smoothing
         hits, total = counts.diagonal(dim1=1, dim2=2), counts.sum(2)
         if cfg.accuracy == "per worker":
             hits, total = hits.sum(1, keepdim=True), total.sum(1, keepdim=True)
-        right = hits / total.clamp(min=em.FLOOR)
-        # A row that a worker never met is a guess, as in `em.rows_of`.
-        right = torch.where(total > em.FLOOR, right, 1 / labels.n_classes)
-        right = right.expand(-1, labels.n_classes)
-        confusion = em.one_coin(right, labels.n_classes)
-        posterior, loglik = em.e_step(labels, prior, confusion, posterior)
-        run.log(loglik=loglik / labels.n_labels)
-        if run.plateaued("loglik", cfg.tol, relative=True) and not tally.leapt:
+        accuracy = hits / total.clamp(min=em.MIN_PROBABILITY)
+        # A row that a worker never met is a guess, as in `em.normalise_rows`.
+        accuracy = torch.where(total > em.MIN_PROBABILITY, accuracy, 1 / labels.n_classes)
+        accuracy = accuracy.expand(-1, labels.n_classes)
+        confusion = em.one_coin_confusion(accuracy, labels.n_classes)
+        posterior, log_likelihood = em.e_step(labels, prior, confusion, posterior)
+        run.log(loglik=log_likelihood / labels.n_labels)
+        if run.plateaued("loglik", cfg.tol, relative=True) and not tally.extrapolated:
             break
-    return Estimate(posterior=posterior, confusion=confusion)
+    return ClassEstimate(posterior=posterior, confusion=confusion)

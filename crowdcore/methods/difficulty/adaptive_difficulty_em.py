@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from crowdcore.method import JointConfig, method
-from crowdcore.result import Estimate
+from crowdcore.artefacts.feature_posterior import FeaturePosterior
+from crowdcore.artefacts.trained_network import TrainedNetwork
+from crowdcore.class_result import ClassEstimate
+from crowdcore.method import method
+from crowdcore.methods.difficulty._config import JointConfig
 
 if TYPE_CHECKING:
-    from crowdcore.labels import Labels
+    from crowdcore.engine.labels import Labels
     from crowdcore.run import Run
 
 
@@ -19,8 +22,8 @@ class AdaptiveConfig(JointConfig):
 
     difficulty: Literal["classifier", "posterior"] = Field(
         "classifier",
-        description="What an item's difficulty is read from: the classifier, as in the paper, or "
-        "the classifier and the labels together, as in the authors' code.",
+        description="What an item's difficulty is computed from: the classifier, as in the paper, "
+        "or the classifier and the labels together, as in the authors' code.",
     )
 
 
@@ -30,11 +33,14 @@ class AdaptiveConfig(JointConfig):
     paper="Xu, Zhang, Zhang and Zhang, Data Difficulty Specified Crowdsourcing",
     config=AdaptiveConfig,
     quick={"max_iter": 30},
+    leaves=[TrainedNetwork, FeaturePosterior],
 )
-def adaptive_difficulty_em(labels: Labels, cfg: AdaptiveConfig, run: Run) -> Estimate:
-    """Learn a classifier, and how able workers are where it finds an item easy."""
-    from crowdcore.engine.expertise import Abilities
-    from crowdcore.engine.joint import fit_jointly
+def adaptive_difficulty_em(labels: Labels, cfg: AdaptiveConfig, run: Run) -> ClassEstimate:
+    """Learn a classifier, and workers' abilities that count more on items it finds easy."""
+    from crowdcore.engine.worker_models import AbilityModel
+    from crowdcore.methods.difficulty._joint_em import fit_jointly
 
-    found = fit_jointly(labels, cfg, run, lambda: Abilities(labels, cfg.smoothing, cfg.difficulty))
-    return found.estimate("adaptive_difficulty_em")
+    joint = fit_jointly(
+        labels, cfg, run, lambda: AbilityModel(labels, cfg.smoothing, cfg.difficulty)
+    )
+    return joint.estimate("adaptive_difficulty_em")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crowdcore.method import JointConfig, method
-from crowdcore.result import Estimate
+from crowdcore.artefacts.feature_posterior import FeaturePosterior
+from crowdcore.artefacts.trained_network import TrainedNetwork
+from crowdcore.class_result import ClassEstimate
+from crowdcore.method import method
+from crowdcore.methods.difficulty._config import JointConfig
 
 if TYPE_CHECKING:
-    from crowdcore.labels import Labels
+    from crowdcore.engine.labels import Labels
     from crowdcore.run import Run
 
 
@@ -18,11 +21,12 @@ if TYPE_CHECKING:
     paper="Xu, Zhang, Zhang and Zhang, Data Difficulty Specified Crowdsourcing",
     config=JointConfig,
     quick={"max_iter": 30},
+    leaves=[TrainedNetwork, FeaturePosterior],
 )
-def fixed_difficulty_em(labels: Labels, cfg: JointConfig, run: Run) -> Estimate:
-    """Learn a classifier, and how able workers are on items of which the crowd is agreed."""
-    from crowdcore.engine.expertise import Abilities
-    from crowdcore.engine.joint import fit_jointly
+def fixed_difficulty_em(labels: Labels, cfg: JointConfig, run: Run) -> ClassEstimate:
+    """Learn a classifier, and workers' abilities that count more on items the crowd agrees on."""
+    from crowdcore.engine.worker_models import AbilityModel
+    from crowdcore.methods.difficulty._joint_em import fit_jointly
 
-    found = fit_jointly(labels, cfg, run, lambda: Abilities(labels, cfg.smoothing, "votes"))
-    return found.estimate("fixed_difficulty_em")
+    joint = fit_jointly(labels, cfg, run, lambda: AbilityModel(labels, cfg.smoothing, "votes"))
+    return joint.estimate("fixed_difficulty_em")

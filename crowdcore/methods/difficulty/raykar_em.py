@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crowdcore.method import JointConfig, method
-from crowdcore.result import Estimate
+from crowdcore.artefacts.feature_posterior import FeaturePosterior
+from crowdcore.artefacts.trained_network import TrainedNetwork
+from crowdcore.class_result import ClassEstimate
+from crowdcore.method import method
+from crowdcore.methods.difficulty._config import JointConfig
 
 if TYPE_CHECKING:
-    from crowdcore.labels import Labels
+    from crowdcore.engine.labels import Labels
     from crowdcore.run import Run
 
 
@@ -18,11 +21,12 @@ if TYPE_CHECKING:
     paper="Raykar et al., JMLR 11:1297-1322",
     config=JointConfig,
     quick={"max_iter": 30},
+    leaves=[TrainedNetwork, FeaturePosterior],
 )
-def raykar_em(labels: Labels, cfg: JointConfig, run: Run) -> Estimate:
-    """Learn a classifier of items together with how each worker confuses the classes."""
-    from crowdcore.engine.expertise import Confusions
-    from crowdcore.engine.joint import fit_jointly
+def raykar_em(labels: Labels, cfg: JointConfig, run: Run) -> ClassEstimate:
+    """Learn a classifier of items together with each worker's confusion matrix."""
+    from crowdcore.engine.worker_models import ConfusionModel
+    from crowdcore.methods.difficulty._joint_em import fit_jointly
 
-    found = fit_jointly(labels, cfg, run, lambda: Confusions(labels, cfg.smoothing))
-    return found.estimate("raykar_em")
+    joint = fit_jointly(labels, cfg, run, lambda: ConfusionModel(labels, cfg.smoothing))
+    return joint.estimate("raykar_em")

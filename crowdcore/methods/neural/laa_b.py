@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from crowdcore.method import TruthConfig, method
-from crowdcore.result import Estimate
+from crowdcore.class_result import ClassEstimate
+from crowdcore.config import TruthConfig
+from crowdcore.method import method
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from crowdcore.labels import Labels
+    from crowdcore.engine.labels import Labels
     from crowdcore.run import Run
 
 
@@ -20,11 +21,18 @@ class AutoencoderConfig(TruthConfig):
     """Settings of LAA-B."""
 
     pretraining: int = Field(
-        50, ge=0, le=10_000, description="Epochs in which the encoder learns the vote shares."
+        50,
+        ge=0,
+        le=10_000,
+        description="Number of epochs in which the encoder learns the vote shares.",
     )
-    epochs: int = Field(100, ge=1, le=10_000, description="Epochs of learning to reconstruct.")
+    epochs: int = Field(
+        100, ge=1, le=10_000, description="Number of epochs in which labels are reconstructed."
+    )
     rate: float = Field(0.005, gt=0, le=1, description="Learning rate of Adam.")
-    prior: float = Field(1e-4, ge=0, le=1, description="Pull of the vote shares.")
+    prior: float = Field(
+        1e-4, ge=0, le=1, description="Weight of the distance from the vote shares in the loss."
+    )
     sparsity: float = Field(0.005, ge=0, le=1, description="L1 penalty on the encoder's weights.")
 
 
@@ -35,12 +43,12 @@ class AutoencoderConfig(TruthConfig):
     config=AutoencoderConfig,
     quick={"pretraining": 20, "epochs": 20, "rate": 0.02},
 )
-def laa_b(labels: Labels, cfg: AutoencoderConfig, run: Run) -> Estimate:
-    """Learn class probabilities from which the crowd's labels can best be told again."""
+def laa_b(labels: Labels, cfg: AutoencoderConfig, run: Run) -> ClassEstimate:
+    """Learn class probabilities from which the labels can be reconstructed best."""
     import torch
 
-    from crowdcore.engine.autoencoder import Schedule, train
-    from crowdcore.engine.onehot import linear
+    from crowdcore.engine.one_hot import linear
+    from crowdcore.methods.neural._laa import Schedule, train
 
     workers, classes = labels.n_workers, labels.n_classes
 
@@ -61,6 +69,6 @@ def laa_b(labels: Labels, cfg: AutoencoderConfig, run: Run) -> Estimate:
     schedule = Schedule(
         pretraining=cfg.pretraining, epochs=cfg.epochs, rate=cfg.rate, prior=cfg.prior
     )
-    learnt = [encoder, bias, decoder, given]
-    posterior = train(labels, run, schedule, parameters=learnt, encode=encode, loss=loss)
-    return Estimate(posterior=posterior)
+    weights = [encoder, bias, decoder, given]
+    posterior = train(labels, run, schedule, parameters=weights, encode=encode, loss=loss)
+    return ClassEstimate(posterior=posterior)

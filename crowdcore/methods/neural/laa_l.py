@@ -6,24 +6,32 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from crowdcore.method import TruthConfig, method
-from crowdcore.result import Estimate
+from crowdcore.class_result import ClassEstimate
+from crowdcore.config import TruthConfig
+from crowdcore.method import method
 
 if TYPE_CHECKING:
-    from crowdcore.labels import Labels
+    from crowdcore.engine.labels import Labels
     from crowdcore.run import Run
 
 
 class AspectsConfig(TruthConfig):
     """Settings of LAA-L."""
 
-    aspects: int = Field(2, ge=2, le=20, description="How many latent aspects items may have.")
+    aspects: int = Field(2, ge=2, le=20, description="Number of latent aspects of an item.")
     pretraining: int = Field(
-        50, ge=0, le=10_000, description="Epochs in which the encoder learns the vote shares."
+        50,
+        ge=0,
+        le=10_000,
+        description="Number of epochs in which the encoder learns the vote shares.",
     )
-    epochs: int = Field(500, ge=1, le=10_000, description="Epochs of learning to reconstruct.")
+    epochs: int = Field(
+        500, ge=1, le=10_000, description="Number of epochs in which labels are reconstructed."
+    )
     rate: float = Field(0.01, gt=0, le=1, description="Learning rate of Adam.")
-    prior: float = Field(1e-4, ge=0, le=1, description="Pull of the vote shares.")
+    prior: float = Field(
+        1e-4, ge=0, le=1, description="Weight of the distance from the vote shares in the loss."
+    )
     sparsity: float = Field(0.005, ge=0, le=1, description="L1 penalty on encoder and decoder.")
     decay: float = Field(0.5, ge=0, le=10, description="L2 penalty on the layer of the aspects.")
 
@@ -34,10 +42,13 @@ class AspectsConfig(TruthConfig):
     paper="Yin et al., IJCAI 2017, Aggregating crowd wisdoms with label-aware autoencoders",
     config=AspectsConfig,
     quick={"pretraining": 20, "epochs": 30, "rate": 0.02},
+    excuses={
+        "renaming": "The weights of every worker and class start at random draws.",
+    },
 )
-def laa_l(labels: Labels, cfg: AspectsConfig, run: Run) -> Estimate:
-    """Learn class probabilities and hidden aspects of the items that explain the labels best."""
-    from crowdcore.engine.autoencoder import Aspects, Schedule
+def laa_l(labels: Labels, cfg: AspectsConfig, run: Run) -> ClassEstimate:
+    """Learn class probabilities and latent aspects of the items that reconstruct the labels."""
+    from crowdcore.methods.neural._laa import Aspects, Schedule
 
     model = Aspects(labels, cfg.aspects, run.generator())
     schedule = Schedule(
@@ -46,4 +57,4 @@ def laa_l(labels: Labels, cfg: AspectsConfig, run: Run) -> Estimate:
     posterior = model.fit(run, schedule, sparsity=cfg.sparsity, decay=cfg.decay)
     aspects = model.aspects().detach().unbind(1)
     scores = {f"aspect {index + 1}": aspect for index, aspect in enumerate(aspects)}
-    return Estimate(posterior=posterior, item_scores=scores)
+    return ClassEstimate(posterior=posterior, item_scores=scores)

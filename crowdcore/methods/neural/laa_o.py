@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from crowdcore.method import TruthConfig, method
-from crowdcore.result import Estimate
+from crowdcore.class_result import ClassEstimate
+from crowdcore.config import TruthConfig
+from crowdcore.method import method
 
 if TYPE_CHECKING:
-    from crowdcore.labels import Labels
+    from crowdcore.engine.labels import Labels
     from crowdcore.run import Run
 
 
@@ -18,11 +19,18 @@ class AmbiguityConfig(TruthConfig):
     """Settings of LAA-O."""
 
     pretraining: int = Field(
-        50, ge=0, le=10_000, description="Epochs in which the encoder learns the vote shares."
+        50,
+        ge=0,
+        le=10_000,
+        description="Number of epochs in which the encoder learns the vote shares.",
     )
-    epochs: int = Field(500, ge=1, le=10_000, description="Epochs of learning to reconstruct.")
+    epochs: int = Field(
+        500, ge=1, le=10_000, description="Number of epochs in which labels are reconstructed."
+    )
     rate: float = Field(0.01, gt=0, le=1, description="Learning rate of Adam.")
-    prior: float = Field(1e-4, ge=0, le=1, description="Pull of the vote shares.")
+    prior: float = Field(
+        1e-4, ge=0, le=1, description="Weight of the distance from the vote shares in the loss."
+    )
     sparsity: float = Field(0.005, ge=0, le=1, description="L1 penalty on encoder and decoder.")
     decay: float = Field(0.5, ge=0, le=10, description="L2 penalty on the layer of the ambiguity.")
 
@@ -34,9 +42,9 @@ class AmbiguityConfig(TruthConfig):
     config=AmbiguityConfig,
     quick={"pretraining": 20, "epochs": 30, "rate": 0.02},
 )
-def laa_o(labels: Labels, cfg: AmbiguityConfig, run: Run) -> Estimate:
-    """Learn class probabilities, and how clear each item is, that explain the labels best."""
-    from crowdcore.engine.autoencoder import Aspects, Schedule
+def laa_o(labels: Labels, cfg: AmbiguityConfig, run: Run) -> ClassEstimate:
+    """Learn class probabilities and the clarity of each item that reconstruct the labels."""
+    from crowdcore.methods.neural._laa import Aspects, Schedule
 
     model = Aspects(labels, 1, generator=None)
     schedule = Schedule(
@@ -44,4 +52,4 @@ def laa_o(labels: Labels, cfg: AmbiguityConfig, run: Run) -> Estimate:
     )
     posterior = model.fit(run, schedule, sparsity=cfg.sparsity, decay=cfg.decay)
     clarity = model.aspects().detach().squeeze(1)
-    return Estimate(posterior=posterior, item_scores={"clarity": clarity})
+    return ClassEstimate(posterior=posterior, item_scores={"clarity": clarity})

@@ -8,31 +8,35 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import Field
 
+from crowdcore.class_result import ClassEstimate
+from crowdcore.config import TruthConfig
 from crowdcore.data import DataError
-from crowdcore.method import Needs, TruthConfig, method
-from crowdcore.result import Estimate
+from crowdcore.method import method
+from crowdcore.needs import Needs
 
 if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
-    from crowdcore.labels import Labels
+    from crowdcore.engine.labels import Labels
     from crowdcore.run import Run
 
 
 class PerceptronConfig(TruthConfig):
     """Settings of the MLP."""
 
-    hidden: int = Field(30, ge=1, le=1000, description="Units in each of the two hidden layers.")
-    epochs: int = Field(300, ge=1, le=10_000, description="Most epochs over the gold items.")
+    hidden: int = Field(
+        30, ge=1, le=1000, description="Number of units in each of the two hidden layers."
+    )
+    epochs: int = Field(300, ge=1, le=10_000, description="Number of epochs over the gold items.")
     rate: float = Field(0.01, gt=0, le=1, description="Learning rate of Adam.")
     held_out: float = Field(
         0.2, ge=0, le=0.9, description="Share of the gold held out to choose when to stop."
     )
 
 
-FEWEST_HELD_OUT = 10
-"""With fewer items to watch, stopping early would be a toss of a coin."""
+MIN_HELD_OUT_ITEMS = 10
+"""With fewer held-out items, stopping early would be a toss of a coin."""
 
 
 @method(
@@ -42,17 +46,22 @@ FEWEST_HELD_OUT = 10
     config=PerceptronConfig,
     needs=Needs(gold=True),
     quick={"epochs": 60},
+    excuses={
+        "renaming": "The weights of every worker and class start at random draws.",
+    },
 )
-def mlp(labels: Labels, cfg: PerceptronConfig, run: Run) -> Estimate:
-    """Learn from the gold items which class a row of worker labels stands for."""
+def mlp(labels: Labels, cfg: PerceptronConfig, run: Run) -> ClassEstimate:
+    """Learn from gold items to predict an item's class from its labels."""
     import torch
-    from torch.nn.functional import cross_entropy, one_hot
+    from torch.nn.functional import cross_entropy
 
-    from crowdcore.engine.onehot import linear
+    from crowdcore.engine.one_hot import linear
+    from crowdcore.engine.supervision import hold_at_gold
+    from crowdcore.engine.training import FullBatchLearner, FullBatchLosses, full_batch
 
     taught = _labels_of_gold(labels)
     items, answers = labels.gold
-    learn, watch = _split(labels, cfg.held_out, run.rng)
+    train, held_out = _split(labels, cfg.held_out, run.rng)
     net = _network(taught, cfg.hidden, run.generator())
 
     def logits(of: Labels) -> Tensor:
@@ -60,29 +69,21 @@ def mlp(labels: Labels, cfg: PerceptronConfig, run: Run) -> Estimate:
         hidden = (hidden @ net[2] + net[3]).relu()
         return hidden @ net[4] + net[5]
 
-    def loss(scores: Tensor, part: Tensor) -> Tensor:
-        rows = scores.index_select(0, items.index_select(0, part))
-        return cross_entropy(rows, answers.index_select(0, part))
+    def mean_loss(scores: Tensor, rows: Tensor) -> Tensor:
+        gold_scores = scores.index_select(0, items.index_select(0, rows))
+        return cross_entropy(gold_scores, answers.index_select(0, rows))
 
-    optimiser = torch.optim.Adam(net, lr=cfg.rate)
-    best = torch.full((), torch.inf, dtype=labels.dtype, device=labels.device)
-    kept = [weight.detach().clone() for weight in net]
-    for _ in run.loop(cfg.epochs, "Epochs"):
-        optimiser.zero_grad()
+    def backward() -> FullBatchLosses:
         scores = logits(taught)
-        cost = loss(scores, learn)
-        watched = loss(scores.detach(), watch)
-        run.log(loss=cost.detach(), held_out=watched)
-        better = watched < best
-        best = torch.where(better, watched, best)
-        kept = [torch.where(better, w.detach(), k) for w, k in zip(net, kept, strict=True)]
-        cost.backward()  # type: ignore[no-untyped-call]
-        optimiser.step()
-    run.converged = None  # so many epochs, of which the best was kept
-    net = kept
-    posterior = logits(labels).softmax(1)
-    known = one_hot(answers, labels.n_classes).to(posterior.dtype)
-    return Estimate(posterior=posterior.index_copy(0, items, known), notes=(_note(learn, watch),))
+        loss = mean_loss(scores, train)
+        loss.backward()  # type: ignore[no-untyped-call]
+        return FullBatchLosses(loss, mean_loss(scores.detach(), held_out).reshape(1))
+
+    learner = FullBatchLearner(optimiser=torch.optim.Adam(net, lr=cfg.rate), backward=backward)
+    full_batch(run, [learner], epochs=cfg.epochs)
+    with torch.no_grad():
+        posterior = hold_at_gold(labels, logits(labels).softmax(1))
+    return ClassEstimate(posterior=posterior, notes=(_note(train, held_out),))
 
 
 def _labels_of_gold(labels: Labels) -> Labels:
@@ -91,17 +92,21 @@ def _labels_of_gold(labels: Labels) -> Labels:
     keep = data.has_gold[data.item]
     if not keep.any():
         raise DataError("No item with gold has a label", fix="Add gold for items with labels.")
-    return labels.of(data.only(keep))
+    return labels.with_data(data.only(keep))
 
 
 def _split(labels: Labels, held_out: float, rng: np.random.Generator) -> tuple[Tensor, Tensor]:
     """Positions of the gold items to learn from, and of those to watch; all, where few."""
-    order = rng.permutation(labels.data.n_gold)
-    n = int(held_out * len(order))
-    if n < FEWEST_HELD_OUT:
-        everything = labels.tensor(order)
-        return everything, everything
-    return labels.tensor(order[n:]), labels.tensor(order[:n])
+    from crowdcore.engine.splits import hold_out_rows
+
+    n_gold = labels.data.n_gold
+    n_held = int(held_out * n_gold)
+    if n_held < MIN_HELD_OUT_ITEMS:
+        everything, _ = hold_out_rows(n_gold, 0, rng)
+        rows = labels.tensor(everything)
+        return rows, rows
+    train, held = hold_out_rows(n_gold, n_held, rng)
+    return labels.tensor(train), labels.tensor(held)
 
 
 def _network(taught: Labels, hidden: int, generator: torch.Generator | None) -> list[Tensor]:
@@ -113,22 +118,22 @@ def _network(taught: Labels, hidden: int, generator: torch.Generator | None) -> 
 
     data, classes = taught.data, taught.n_classes
     keys = data.worker.astype(np.int64) * classes + data.label
-    seen = np.bincount(keys, minlength=taught.n_workers * classes) > 0
+    occurs = np.bincount(keys, minlength=taught.n_workers * classes) > 0
 
     def uniform(*shape: int) -> Tensor:
         kind, device = taught.dtype, taught.device
         draw = torch.rand(shape, generator=generator, dtype=kind, device=device)
         return (2 * draw - 1) / math.sqrt(hidden)
 
-    first = uniform(len(seen), hidden) * taught.tensor(seen, taught.dtype).unsqueeze(1)
+    first = uniform(len(occurs), hidden) * taught.tensor(occurs, taught.dtype).unsqueeze(1)
     second, third = uniform(hidden, hidden), uniform(hidden, classes)
     biases = uniform(hidden), uniform(hidden), uniform(classes)
     layers = [first, biases[0], second, biases[1], third, biases[2]]
     return [layer.requires_grad_() for layer in layers]
 
 
-def _note(learn: Tensor, watch: Tensor) -> str:
+def _note(train: Tensor, held_out: Tensor) -> str:
     """Say how much gold was used, and for what."""
-    if learn is watch:
-        return f"Learnt from {len(learn)} gold items; none were held out to choose when to stop."
-    return f"Learnt from {len(learn)} gold items; {len(watch)} more chose when to stop."
+    if train is held_out:
+        return f"Learnt from {len(train)} gold items; none were held out to choose when to stop."
+    return f"Learnt from {len(train)} gold items; {len(held_out)} more chose when to stop."

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
+from crowdcore.class_result import ClassEstimate
+from crowdcore.config import TruthConfig
 from crowdcore.data import UNKNOWN
-from crowdcore.method import TruthConfig, method
-from crowdcore.result import Estimate
+from crowdcore.method import method
 
 if TYPE_CHECKING:
-    from crowdcore.labels import Labels
+    from crowdcore.engine.labels import Labels
     from crowdcore.run import Run
 
 
@@ -31,18 +32,18 @@ class MajorityVoteConfig(TruthConfig):
     paper="Condorcet, Essai sur l'application de l'analyse",
     config=MajorityVoteConfig,
 )
-def mv(labels: Labels, cfg: MajorityVoteConfig, run: Run) -> Estimate:
+def mv(labels: Labels, cfg: MajorityVoteConfig, run: Run) -> ClassEstimate:
     """Give each item the class that most of its workers gave."""
     import torch
 
     posterior = labels.shares()
     if cfg.ties == "lowest class":  # as every result has it
-        return Estimate(posterior=posterior)
+        return ClassEstimate(posterior=posterior)
     best = labels.votes == labels.votes.amax(1, keepdim=True)  # [N, K]
     tied, winner = best.sum(1) > 1, best.to(torch.int8).argmax(1)
     if cfg.ties == "random":
         draw = torch.rand(best.shape, generator=run.generator(), device=labels.device)
-        other = (draw * best).argmax(1)
+        decision = (draw * best).argmax(1)
     else:
-        other = torch.full_like(winner, UNKNOWN)
-    return Estimate(posterior=posterior, truth=torch.where(tied, other, winner))
+        decision = torch.full_like(winner, UNKNOWN)
+    return ClassEstimate(posterior=posterior, truth=torch.where(tied, decision, winner))

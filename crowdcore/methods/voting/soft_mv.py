@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from crowdcore.method import TruthConfig, method
-from crowdcore.result import Estimate
+from crowdcore.class_result import ClassEstimate
+from crowdcore.config import TruthConfig
+from crowdcore.method import method
 
 if TYPE_CHECKING:
-    from crowdcore.labels import Labels
+    from crowdcore.engine.labels import Labels
     from crowdcore.run import Run
 
 
@@ -21,7 +22,7 @@ class SoftVoteConfig(TruthConfig):
         1.0,
         ge=0,
         le=100,
-        description="Labels' worth of the crowd's overall class shares that is added to each "
+        description="Number of labels, with the crowd's overall class shares, added to each "
         "item. 0 gives the plain shares of the votes.",
     )
 
@@ -32,12 +33,12 @@ class SoftVoteConfig(TruthConfig):
     paper="Sheng et al., doi:10.1145/1401890.1401965",
     config=SoftVoteConfig,
 )
-def soft_mv(labels: Labels, cfg: SoftVoteConfig, run: Run) -> Estimate:
-    """Give each item its vote shares, smoothed by what the whole crowd says."""
+def soft_mv(labels: Labels, cfg: SoftVoteConfig, run: Run) -> ClassEstimate:
+    """Give each item its vote shares, smoothed by those of the whole crowd."""
     overall = labels.votes.sum(0) / labels.n_labels  # [K]
     pseudo = cfg.smoothing * overall
     total = (labels.counts + cfg.smoothing).unsqueeze(1)
     shares = (labels.votes + pseudo) / total.clamp(min=1e-12)
     if cfg.smoothing == 0:
         shares = labels.shares()
-    return Estimate(posterior=shares)
+    return ClassEstimate(posterior=shares)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crowdcore.method import TruthConfig, method
-from crowdcore.result import Estimate
+from crowdcore.class_result import ClassEstimate
+from crowdcore.config import TruthConfig
+from crowdcore.method import method
+from crowdcore.needs import CLASSES_OR_TOKENS, Needs
 
 if TYPE_CHECKING:
-    from crowdcore.labels import Labels
+    from crowdcore.engine.labels import Labels
     from crowdcore.run import Run
 
 
@@ -21,8 +23,9 @@ class WawaConfig(TruthConfig):
     year=2011,
     paper="Appen, worker agreement with aggregate",
     config=WawaConfig,
+    needs=Needs(kinds=CLASSES_OR_TOKENS),
 )
-def wawa(labels: Labels, cfg: WawaConfig, run: Run) -> Estimate:
+def wawa(labels: Labels, cfg: WawaConfig, run: Run) -> ClassEstimate:
     """Weigh each worker by the share of their labels that agree with the majority."""
     import torch
 
@@ -33,4 +36,4 @@ def wawa(labels: Labels, cfg: WawaConfig, run: Run) -> Estimate:
     votes = labels.weighted_votes(skill)
     total = votes.sum(1, keepdim=True)
     posterior = torch.where(total > 0, votes / total.clamp(min=1e-12), labels.shares())
-    return Estimate(posterior=posterior, worker_scores={"skill": skill})
+    return ClassEstimate(posterior=posterior, worker_scores={"skill": skill})

@@ -6,26 +6,27 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from crowdcore.method import TruthConfig, method
-from crowdcore.result import Estimate
+from crowdcore.class_result import ClassEstimate
+from crowdcore.config import TruthConfig
+from crowdcore.method import method
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from crowdcore.labels import Labels
+    from crowdcore.engine.labels import Labels
     from crowdcore.run import Run
 
 
 class ClusteringConfig(TruthConfig):
     """Settings of GTIC."""
 
-    max_iter: int = Field(100, ge=1, le=10_000, description="Most rounds of K-means.")
+    max_iter: int = Field(100, ge=1, le=10_000, description="Maximum number of rounds of K-means.")
     smoothing: float = Field(
         0.0, ge=0, le=10, description="Labels added to each item and class before shares are taken."
     )
     difference: bool = Field(
         False,
-        description="Use the paper's extra feature, the last class's share less the first's. It "
+        description="Use the paper's extra feature, the last class's share minus the first's. It "
         "makes the result depend on the order of the classes.",
     )
 
@@ -36,8 +37,8 @@ class ClusteringConfig(TruthConfig):
     paper="doi:10.1109/TKDE.2015.2504974",
     config=ClusteringConfig,
 )
-def gtic(labels: Labels, cfg: ClusteringConfig, run: Run) -> Estimate:
-    """Cluster the items by their vote shares and name each cluster after a class."""
+def gtic(labels: Labels, cfg: ClusteringConfig, run: Run) -> ClassEstimate:
+    """Cluster the items by their vote shares, and match the clusters with classes."""
     import torch
 
     x, start = _features(labels, cfg)
@@ -59,9 +60,9 @@ def gtic(labels: Labels, cfg: ClusteringConfig, run: Run) -> Estimate:
             break
     named = _name_clusters(member.T @ _nearest(-labels.votes), absent)  # [cluster, class]
     # Fuzzy memberships: the nearer a centre, the likelier its class.
-    near = 1 / (_squared_distances(x, centres) + away).clamp(min=1e-12)
-    posterior = (near / near.sum(1, keepdim=True)) @ named
-    return Estimate(posterior=torch.where(labelled > 0, posterior, 1 / labels.n_classes))
+    closeness = 1 / (_squared_distances(x, centres) + away).clamp(min=1e-12)
+    posterior = (closeness / closeness.sum(1, keepdim=True)) @ named
+    return ClassEstimate(posterior=torch.where(labelled > 0, posterior, 1 / labels.n_classes))
 
 
 def _features(labels: Labels, cfg: ClusteringConfig) -> tuple[Tensor, Tensor]:

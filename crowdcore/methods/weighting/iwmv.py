@@ -6,18 +6,24 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from crowdcore.method import GoldConfig, method
-from crowdcore.result import Estimate
+from crowdcore.class_result import ClassEstimate
+from crowdcore.config import GoldConfig
+from crowdcore.method import method
 
 if TYPE_CHECKING:
-    from crowdcore.labels import Labels
+    from crowdcore.engine.labels import Labels
     from crowdcore.run import Run
 
 
 class IterativeWeightedConfig(GoldConfig):
     """Settings of iterative weighted majority voting."""
 
-    max_iter: int = Field(100, ge=1, le=10_000, description="Most alternations.")
+    max_iter: int = Field(
+        100,
+        ge=1,
+        le=10_000,
+        description="Maximum number of alternations between truths and weights.",
+    )
 
 
 @method(
@@ -26,14 +32,14 @@ class IterativeWeightedConfig(GoldConfig):
     paper="Li and Yu, arXiv:1411.4086",
     config=IterativeWeightedConfig,
 )
-def iwmv(labels: Labels, cfg: IterativeWeightedConfig, run: Run) -> Estimate:
-    """Weigh each worker by how far their agreement with the vote lies above chance."""
+def iwmv(labels: Labels, cfg: IterativeWeightedConfig, run: Run) -> ClassEstimate:
+    """Weigh each worker by how far they agree with the weighted vote beyond chance."""
     from crowdcore.engine import em, votes
 
-    classes, seen = labels.n_classes, labels.worker_counts > 0
-    truth, weight = votes.first(labels), labels.worker_counts * 0
+    classes, has_labels = labels.n_classes, labels.worker_counts > 0
+    truth, weight = votes.initial_truth(labels), labels.worker_counts * 0
     for _ in run.loop(cfg.max_iter, "Weights"):
-        before, weight = weight, (classes * votes.agreement(labels, truth) - 1) * seen
+        before, weight = weight, (classes * votes.agreement(labels, truth) - 1) * has_labels
         scores = labels.weighted_votes(weight)
         truth = votes.winners(labels, scores)
         if run.settled((weight - before).abs().max(), 1e-9):
@@ -41,4 +47,4 @@ def iwmv(labels: Labels, cfg: IterativeWeightedConfig, run: Run) -> Estimate:
     # To first order around chance, K / (K - 1) times the weight is the log-odds of a one-coin
     # worker, so the scores are log posteriors.
     posterior, _ = em.normalise(labels, scores * (classes / max(1, classes - 1)))
-    return Estimate(posterior=posterior, worker_scores={"weight": weight})
+    return ClassEstimate(posterior=posterior, worker_scores={"weight": weight})

@@ -1,0 +1,1 @@
+"""What a manager asks of ratings: truths, workers, agreement."""

@@ -1,0 +1,253 @@
+"""Decisions of people: who is left out, what an item is, which classes are one, what is required.
+
+A decision is never changed. A later one about the same subject takes its place, and undoing one is
+a decision too, so the list tells how everything came about.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Literal, get_args
+
+from crowdcore.errors import DataError
+
+Action = Literal["exclude", "keep", "watch", "truth", "unsure", "merge", "require", "undo"]
+
+ABOUT_WORKERS: tuple[Action, ...] = ("exclude", "keep", "watch")
+"""Actions whose subject is a worker; the latest about a worker holds."""
+
+CHANGE_DATA: tuple[Action, ...] = ("exclude", "truth", "merge")
+"""Actions that a run on the same data gives another result for."""
+
+MEANING: dict[Action, str] = {
+    "exclude": "leave out every label of a worker",
+    "keep": "keep a worker whom the evidence put in doubt",
+    "watch": "keep a worker for now, and look again",
+    "truth": "the right answer of an item; it acts as gold",
+    "unsure": "the right answer of an item could not be told",
+    "merge": "count a class as another one",
+    "require": "the accuracy that workers must reach, between 0 and 1",
+    "undo": "take an earlier decision back",
+}
+
+QUESTION = "question"
+"""Where the evidence of an answer tells how its question was drawn."""
+
+MAX_TEXT_LENGTH = 2_000
+"""Characters of a reason or a note."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decision:
+    """One entry of the ledger.
+
+    Parameters
+    ----------
+    id
+        What no other decision has.
+    time
+        When it was made, in ISO 8601.
+    by
+        The name of the person who made it.
+    action
+        What was decided, see `MEANING`.
+    subject
+        The worker, item or class that it is about; of "undo" the id of a decision; empty for
+        "require".
+    value
+        The right answer, the class to merge into, or the required accuracy.
+    reason, note
+        Why, in a few words and at length.
+    dataset
+        The first version of the data set that a truth or a merge is about; None for all data of
+        the project.
+    run
+        The run that was looked at.
+    evidence
+        What that run said of the subject, frozen at the time.
+    """
+
+    id: str
+    time: str
+    by: str
+    action: Action
+    subject: str = ""
+    value: str = ""
+    reason: str = ""
+    note: str = ""
+    dataset: str | None = None
+    run: str | None = None
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.action not in get_args(Action):
+            allowed = ", ".join(get_args(Action))
+            raise DataError(f"{self.action!r} is no kind of decision", fix=f"Choose {allowed}.")
+        if not self.by.strip():
+            raise DataError("A decision needs the name of who makes it", fix="Give a name.")
+        if self.action != "require" and not self.subject:
+            raise DataError(f"Nothing is named to {self.action}")
+        if self.action in ("truth", "merge") and not self.value:
+            raise DataError(f"The decision on {self.subject!r} has no answer")
+        if self.action == "exclude" and not self.reason.strip():
+            raise DataError(
+                f"There is no reason to exclude {self.subject!r}",
+                fix="Give one, so that the exclusion can be defended.",
+            )
+        if self.action == "require" and not _is_share(self.value):
+            raise DataError(
+                f"The required accuracy is {self.value!r}", fix="Give a number between 0 and 1."
+            )
+        for text in (self.reason, self.note):
+            if len(text) > MAX_TEXT_LENGTH:
+                raise DataError(f"A reason or note has at most {MAX_TEXT_LENGTH:,} characters")
+
+    @property
+    def sentence(self) -> str:
+        """What was decided, in a few words."""
+        phrases: dict[Action, str] = {
+            "exclude": f"Exclude worker {self.subject}",
+            "keep": f"Keep worker {self.subject}",
+            "watch": f"Watch worker {self.subject}",
+            "truth": f"Item {self.subject} is {self.value}",
+            "merge": f"Class {self.subject} counts as {self.value}",
+            "require": f"Workers must reach {self.value}",
+            "unsure": f"Item {self.subject}: unsure",
+            "undo": f"Take back {self.subject}",
+        }
+        return phrases[self.action]
+
+    def as_json(self) -> str:
+        """Return the decision as one line of JSON."""
+        return json.dumps(asdict(self), ensure_ascii=False, sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> Decision:
+        """Read a decision that `as_json` wrote.
+
+        Parameters
+        ----------
+        text
+            One line.
+
+        Returns
+        -------
+        Decision
+            The same decision; unknown fields are left out.
+
+        Raises
+        ------
+        DataError
+            If it is no decision.
+        """
+        try:
+            values = json.loads(text)
+            names = {entry.name for entry in fields(cls)}
+            return cls(**{name: value for name, value in values.items() if name in names})
+        except (ValueError, TypeError, AttributeError) as error:
+            if isinstance(error, DataError):
+                raise
+            raise DataError(f"This line is no decision: {text[:80]!r}") from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """What holds after all decisions, each with the decision that says so.
+
+    Parameters
+    ----------
+    workers
+        The latest decision on each worker, by name.
+    truths
+        The decision on each item, by name.
+    merges
+        The decision on each class that counts as another one, by name.
+    requirement
+        The decision on the required accuracy; None where nothing is required.
+    """
+
+    workers: Mapping[str, Decision] = field(default_factory=dict)
+    truths: Mapping[str, Decision] = field(default_factory=dict)
+    merges: Mapping[str, Decision] = field(default_factory=dict)
+    requirement: Decision | None = None
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """All decisions that hold."""
+        requirement = () if self.requirement is None else (self.requirement,)
+        return (
+            *self.workers.values(),
+            *self.truths.values(),
+            *self.merges.values(),
+            *requirement,
+        )
+
+    @property
+    def excluded(self) -> tuple[str, ...]:
+        """The workers to leave out."""
+        return tuple(name for name, made in self.workers.items() if made.action == "exclude")
+
+    @property
+    def required_accuracy(self) -> float | None:
+        """The accuracy that workers must reach."""
+        return None if self.requirement is None else float(self.requirement.value)
+
+    @property
+    def changing_data(self) -> tuple[Decision, ...]:
+        """The decisions that change what a run is given, in the order they were made."""
+        changing = [made for made in self.decisions if made.action in CHANGE_DATA]
+        return tuple(sorted(changing, key=lambda decision: decision.time))
+
+
+def standing(decisions: Iterable[Decision], *, dataset: str | None = None) -> Standing:
+    """Work out what holds.
+
+    Parameters
+    ----------
+    decisions
+        The ledger, in the order it was written.
+    dataset
+        Leave out truths and merges that are about other data sets; None takes all.
+
+    Returns
+    -------
+    Standing
+        The latest decision on each subject that was not undone.
+    """
+    entries = list(decisions)
+    undone = _undone(entries)
+    workers: dict[str, Decision] = {}
+    truths: dict[str, Decision] = {}
+    merges: dict[str, Decision] = {}
+    requirement = None
+    for decision in entries:
+        if decision.id in undone:
+            continue
+        elsewhere = None not in (dataset, decision.dataset) and decision.dataset != dataset
+        if decision.action in ABOUT_WORKERS:
+            workers[decision.subject] = decision
+        elif decision.action == "require":
+            requirement = decision
+        elif decision.action == "truth" and not elsewhere:
+            truths[decision.subject] = decision
+        elif decision.action == "merge" and not elsewhere:
+            merges[decision.subject] = decision
+    return Standing(workers=workers, truths=truths, merges=merges, requirement=requirement)
+
+
+def _undone(entries: Sequence[Decision]) -> set[str]:
+    """Ids of decisions that do not hold; undoing an undo brings the first one back."""
+    undone: set[str] = set()
+    for decision in reversed(entries):
+        if decision.action == "undo" and decision.id not in undone:
+            undone.add(decision.subject)
+    return undone
+
+
+def _is_share(text: str) -> bool:
+    try:
+        return 0 < float(text) <= 1
+    except ValueError:
+        return False

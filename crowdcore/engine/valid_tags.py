@@ -1,0 +1,67 @@
+"""Valid tags: what methods that know nothing of neighbours infer, made to fit together."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from crowdcore.engine.chain import FORBIDDEN, ChainLayout, viterbi
+from crowdcore.sequence_result import SequenceEstimate
+from crowdcore.spans import TagSet
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from crowdcore.class_result import ClassEstimate
+    from crowdcore.data import CrowdData
+
+MIN_PROBABILITY = 1e-10
+"""The smallest probability whose logarithm is taken."""
+
+
+def likeliest_valid_tags(data: CrowdData, posterior: Tensor) -> Tensor:
+    """Return the likeliest valid tags of each text, where tokens are independent [N].
+
+    Parameters
+    ----------
+    data : CrowdData
+        The texts.
+    posterior : Tensor [N, K]
+        The probability of each tag of each token.
+
+    Returns
+    -------
+    Tensor [N]
+    """
+    if data.offsets is None:
+        raise ValueError("Sequences have offsets")
+    layout, tag_set = ChainLayout(data.offsets), TagSet(data.classes)
+    device = posterior.device
+    order, rank = (torch.from_numpy(x).to(device) for x in (layout.order, layout.rank))
+    forbidden = torch.from_numpy(np.where(tag_set.allowed, 0.0, FORBIDDEN)).to(device)
+    scores = posterior.clamp(min=MIN_PROBABILITY).log()[order]
+    return viterbi(layout, scores, forbidden, forbidden[tag_set.outside])[rank]
+
+
+def with_valid_tags(estimate: ClassEstimate, data: CrowdData) -> SequenceEstimate:
+    """Give an estimate of tokens valid tags, unless it has them.
+
+    Parameters
+    ----------
+    estimate : ClassEstimate
+        What a method inferred of each token.
+    data : CrowdData
+        The texts.
+
+    Returns
+    -------
+    SequenceEstimate
+    """
+    if isinstance(estimate, SequenceEstimate):
+        return estimate
+    values = {field.name: getattr(estimate, field.name) for field in fields(estimate)}
+    posterior = torch.as_tensor(estimate.posterior)
+    return SequenceEstimate(**{**values, "truth": likeliest_valid_tags(data, posterior)})
