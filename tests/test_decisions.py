@@ -1,195 +1,151 @@
-"""Decisions: what holds after all of them, and what they do to data."""
+"""What decisions about a part of the labels do to data."""
 
 from __future__ import annotations
 
-import csv
-import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from crowdcore.data import UNKNOWN, CrowdData, DataError
-from crowdcore.decisions import Decision, standing
-from crowdcore.decisions.applying import apply
+from crowdcore.audit.judging.worker_evidence import worker_evidence
+from crowdcore.audit.judging.worse_part import worse_part
+from crowdcore.building import comparisons_of
+from crowdcore.data import CrowdData
+from crowdcore.decisions import Decision, names_in, names_text, standing
+from crowdcore.decisions.applying import apply, labels_of, surplus_votes
 from crowdcore.decisions.files import as_csv, as_jsonl, read_decisions
+from crowdcore.errors import DataError
+from crowdcore.samples import load_sample
 
-NUMBERS = itertools.count()
 
-
-def decision(action: str, subject: str = "", value: str = "", **details: object) -> Decision:
-    number = next(NUMBERS)
-    values = {"reason": "answers at random", **details}
+def decision(action: str, subject: str, value: str = "", number: int = 0) -> Decision:
     return Decision(
-        id=f"{number:016x}",
-        time=f"2026-01-01T00:00:00.{number:06}+00:00",
+        id=f"d{number}",
+        time=f"2026-01-0{number + 1}T00:00:00",
         by="Ann",
         action=action,  # type: ignore[arg-type]
         subject=subject,
         value=value,
-        **values,  # type: ignore[arg-type]
+        reason="seen",
     )
 
 
 def crowd() -> CrowdData:
     return CrowdData.from_triples(
-        [("a", "w", "cat"), ("a", "v", "dog"), ("b", "w", "kitten"), ("b", "u", "cat")],
-        gold={"b": "kitten"},
+        [(item, worker, "yes") for item in "abcd" for worker in ("ann", "bob", "eve")]
+        + [("e", "bob", "no"), ("f", "eve", "no")]
     )
 
 
-def test_the_latest_decision_on_a_worker_holds() -> None:
-    entries = [decision("exclude", "w"), decision("watch", "v"), decision("keep", "w")]
-    holding = standing(entries)
-    assert holding.excluded == ()
-    assert {name: made.action for name, made in holding.workers.items()} == {
-        "w": "keep",
-        "v": "watch",
+def labels(data: CrowdData) -> set[tuple[str, str]]:
+    return {
+        (data.items[item], data.workers[worker])
+        for item, worker in zip(data.item.tolist(), data.worker.tolist(), strict=True)
     }
 
 
-def test_an_undone_decision_gives_way_to_the_one_before_and_an_undo_can_be_undone() -> None:
-    first, second = decision("truth", "a", "cat"), decision("truth", "a", "dog")
-    undo = decision("undo", second.id)
-    assert standing([first, second]).truths["a"].value == "dog"
-    assert standing([first, second, undo]).truths["a"].value == "cat"
-    again = decision("undo", undo.id)
-    assert standing([first, second, undo, again]).truths["a"].value == "dog"
+def test_a_part_of_a_workers_labels_is_left_out_and_the_others_stay() -> None:
+    made = decision("leave_out", "bob", names_text(["a", "e", "gone"]))
+    applied = apply(crowd(), [made])
+    assert labels(crowd()) - labels(applied.data) == {("a", "bob"), ("e", "bob")}
+    assert applied.used == (made,)
+    assert applied.effects == ("Left out by decision: 2 labels of bob.",)
+    assert made.sentence == "Leave out 3 labels of worker bob"
 
 
-def test_truths_of_another_data_set_do_not_hold_for_this_one() -> None:
-    entries = [
-        decision("truth", "a", "cat", dataset="one"),
-        decision("exclude", "w"),
-        decision("merge", "kitten", "cat", dataset="two"),
-    ]
-    holding = standing(entries, dataset="one")
-    assert (set(holding.truths), set(holding.merges), holding.excluded) == ({"a"}, set(), ("w",))
-    assert set(standing(entries, dataset="two").merges) == {"kitten"}
-
-
-def test_what_is_required_is_the_latest_number() -> None:
-    entries = [decision("require", value="0.7"), decision("require", value="0.8")]
-    assert standing(entries).required_accuracy == 0.8
-    assert standing([*entries, decision("undo", entries[1].id)]).required_accuracy == 0.7
-    assert standing([]).required_accuracy is None
-
-
-def test_data_are_changed_as_decided_and_what_does_not_fit_is_said() -> None:
-    entries = [
-        decision("exclude", "v"),
-        decision("exclude", "nobody"),
-        decision("truth", "a", "kitten"),
-        decision("truth", "b", "bird"),
-        decision("merge", "kitten", "cat"),
-        decision("watch", "w"),
-    ]
-    applied = apply(crowd(), entries)
-    data = applied.data
-    assert data.classes == ("cat", "dog")
-    assert data.class_names(data.label).tolist() == ["cat", "cat", "cat"]
-    assert data.gold is not None
-    assert data.class_names(data.gold).tolist() == ["cat", "cat"]  # merged, also where decided
-    assert [made.subject for made in applied.used] == ["v", "a", "kitten"]
-    assert len(applied.skipped) == 2
-    assert "'nobody' is not in these data" in applied.skipped[0]
-    assert "'bird', the decided truth of 'b'" in applied.skipped[1]
-
-
-def test_a_truth_without_other_gold_leaves_the_other_items_unknown() -> None:
-    data = CrowdData.from_triples([("a", "w", "x"), ("b", "w", "y")])
-    gold = apply(data, [decision("truth", "b", "x")]).data.gold
-    assert gold is not None
-    assert gold.tolist() == [UNKNOWN, 0]
-    numbers = CrowdData(
-        item=np.array([0, 1]),
-        worker=np.array([0, 0]),
-        label=np.array([1.5, 2.0]),
-        items=("a", "b"),
-        workers=("w",),
-        kind="ratings",
+def test_a_group_votes_once_per_item_and_loses_no_item() -> None:
+    data = crowd()
+    applied = apply(data, [decision("one_vote", names_text(["ann", "bob", "eve"]))])
+    assert applied.data.labels_per_item.tolist() == [1] * 6
+    assert applied.effects == (
+        "By decision 'ann', 'bob', 'eve' vote once per item: 8 labels left out.",
     )
-    gold = apply(numbers, [decision("truth", "b", "2.5"), decision("truth", "a", "x")]).data.gold
-    assert gold is not None
-    np.testing.assert_array_equal(gold, [np.nan, 2.5])
+    # bob and eve have five labels each, ann four: bob, the first of the two, speaks where he can.
+    assert labels(applied.data) == {*((item, "bob") for item in "abcde"), ("f", "eve")}
 
 
-def test_nobody_left_is_refused() -> None:
-    data = CrowdData.from_triples([("a", "w", "x"), ("b", "v", "y")])
-    with pytest.raises(DataError, match="no label left"):
-        apply(data, [decision("exclude", "w"), decision("exclude", "v")])
-
-
-@pytest.mark.parametrize(
-    ("merges", "classes"),
-    [
-        ({"kitten": "cat", "cat": "dog"}, ("dog",)),
-        ({"kitten": "cat", "cat": "kitten"}, ("kitten", "dog", "cat")),
-        ({"kitten": "pet"}, ("cat", "dog", "pet")),
-    ],
-)
-def test_merges_are_followed_to_their_end(merges: dict[str, str], classes: tuple[str, ...]) -> None:
-    entries = [decision("merge", name, into) for name, into in merges.items()]
-    assert set(apply(crowd(), entries).data.classes) == set(classes)
-
-
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
-        ({"action": "dismiss"}, "is no kind of decision"),
-        ({"by": " "}, "the name of who makes it"),
-        ({"subject": ""}, "Nothing is named"),
-        ({"reason": " "}, "no reason to exclude"),
-        ({"action": "truth"}, "has no answer"),
-        ({"action": "require", "value": "70"}, "between 0 and 1"),
-        ({"note": "x" * 2001}, "at most 2,000 characters"),
-    ],
-)
-def test_an_incomplete_decision_is_refused(change: dict[str, str], sentence: str) -> None:
-    values = {"action": "exclude", "by": "Ann", "subject": "w", "reason": "copies", **change}
-    with pytest.raises(DataError, match=sentence):
-        Decision(id="1", time="", **values)  # type: ignore[arg-type]
-
-
-@given(st.text(min_size=1), st.text(max_size=50), st.dictionaries(st.text(), st.integers()))
-def test_both_files_give_back_what_was_written(
-    subject: str, note: str, evidence: dict[str, int]
-) -> None:
+def test_groups_that_share_a_worker_vote_once_together() -> None:
     made = [
-        decision("exclude", subject, note=note, evidence=evidence),
-        decision("truth", subject, value=subject, run="r"),
+        decision("one_vote", names_text(["ann", "bob"])),
+        decision("one_vote", names_text(["bob", "eve"]), number=1),
     ]
-    assert read_decisions(as_jsonl(made)) == made
-    if "\r" not in subject + note:  # csv turns a lone carriage return into a line break
-        assert read_decisions(as_csv(made)) == made
+    assert apply(crowd(), made).data.labels_per_item.tolist() == [1] * 6
+    assert apply(crowd(), made[:1]).data.labels_per_item.tolist() == [2, 2, 2, 2, 1, 1]
 
 
-def test_a_line_that_is_no_decision_is_named() -> None:
-    text = as_jsonl([decision("keep", "w")]) + "{}\n"
-    with pytest.raises(DataError, match=r"no decision.*row 2"):
-        read_decisions(text)
-    with pytest.raises(DataError, match="no decision in this file"):
-        read_decisions("id,time\n")
+def test_a_vote_of_a_group_is_per_comparison_not_per_item() -> None:
+    data = comparisons_of(
+        [
+            ("a", "b", "ann", "a"),
+            ("b", "a", "bob", "a"),
+            ("a", "c", "bob", "c"),
+            ("a", "c", "eve", "c"),
+        ]
+    )
+    goes = surplus_votes(data, ["ann", "bob"])
+    assert {data.workers[code] for code in data.worker[goes].tolist()} == {"ann"}
+
+
+def test_what_does_not_fit_is_said_and_what_leaves_nothing_is_refused() -> None:
+    applied = apply(crowd(), [decision("one_vote", names_text(["ann", "zoe"]))])
+    assert applied.used == ()
+    assert "is not in these data: let workers who answer alike vote once" in applied.skipped[0]
+    alone = CrowdData.from_triples([("a", "ann", "yes")])
+    with pytest.raises(DataError, match="there is none"):
+        apply(alone, [decision("leave_out", "ann", names_text(["a"]))])
 
 
 @pytest.mark.parametrize(
-    ("source", "problem"),
+    ("action", "subject", "value", "problem"),
     [
-        (b"\xff\xfe\x00", "not UTF-8"),
-        (b" " * 50_000_001, "too large"),
-        (b"", "no decision"),
+        ("one_vote", '["ann"]', "", "takes two workers"),
+        ("one_vote", "ann", "", "no list of names"),
+        ("leave_out", "ann", "", "no list of names"),
+        ("leave_out", "ann", "[]", "No item is named"),
     ],
 )
-def test_a_file_that_holds_no_decisions_is_a_sentence(source: bytes, problem: str) -> None:
+def test_decisions_that_name_nothing_are_refused(
+    action: str, subject: str, value: str, problem: str
+) -> None:
     with pytest.raises(DataError, match=problem):
-        read_decisions(source)
+        decision(action, subject, value)
+    with pytest.raises(DataError, match="no reason"):
+        replace(decision("one_vote", names_text(["ann", "bob"])), reason=" ")
 
 
-def test_a_cell_beyond_the_limit_of_csv_is_a_sentence() -> None:
-    limit = csv.field_size_limit(1000)
-    try:
-        with pytest.raises(DataError, match="cannot be cut into columns"):
-            read_decisions(b"id,time\n" + b"x" * 2000)
-    finally:
-        csv.field_size_limit(limit)
+def test_the_latest_decision_on_a_worker_holds_beside_groups() -> None:
+    part = decision("leave_out", "ann", names_text(["a"]))
+    group = decision("one_vote", names_text(["bob", "ann"]), number=1)
+    keep = decision("keep", "ann", number=2)
+    assert standing([part, group]).changing_data == (part, group)
+    assert standing([part, group, keep]).changing_data == (group,)
+    undo = decision("undo", group.id, number=3)
+    assert standing([part, group, undo]).changing_data == (part,)
+
+
+@pytest.mark.parametrize("write", [as_csv, as_jsonl])
+def test_long_parts_survive_a_file(write: object) -> None:
+    made = decision("leave_out", "ann", names_text(f"item {n}" for n in range(20_000)))
+    assert read_decisions(write([made])) == [made]  # type: ignore[operator]
+
+
+def test_the_worse_part_is_what_came_late_or_too_fast_and_only_that() -> None:
+    data = load_sample("verdicts")
+    evidence = worker_evidence(data)
+    (drifting,) = np.flatnonzero(evidence.is_drifting)[:1]
+    late = worse_part(data, evidence, drifting)
+    own = np.flatnonzero(data.worker == drifting)
+    assert data.time is not None
+    if not evidence.is_hasty[drifting]:
+        earlier = np.setdiff1d(own, late)
+        assert data.time[late].min() >= data.time[earlier].max()
+        assert (evidence.place[late] > evidence.drift_at[drifting]).all()
+    (hasty,) = np.flatnonzero(evidence.is_hasty & ~evidence.is_drifting)[:1]
+    fast = worse_part(data, evidence, hasty)
+    assert evidence.is_fast[fast].all()
+    assert len(fast) >= evidence.n_fast[hasty] > 0
+    nobody = int(np.flatnonzero(~evidence.is_hasty & ~evidence.is_drifting)[0])
+    assert not len(worse_part(data, evidence, nobody))
+    named = [data.items[item] for item in data.item[fast].tolist()]
+    goes = labels_of(data, data.workers[hasty], names_in(names_text(named)))
+    assert np.array_equal(np.flatnonzero(goes), fast)

@@ -246,8 +246,8 @@ VERDICTS = (
         errors="Of 2,340 honest simulated workers none was called so. Of those who stop looking "
         "half-way 9% are found with 20 to 49 labels, 32% with 50 to 99 and 62% with more. "
         "Not measured on real times.",
-        advice="Review some labels of the later part; if they are careless, have that part "
-        "labelled again by others.",
+        advice="Review some labels of the later part; if they are careless, leave out that part "
+        "alone and have it labelled again by others.",
     ),
     Verdict(
         name="too fast in part",
@@ -260,8 +260,8 @@ VERDICTS = (
         errors="Of 2,340 honest simulated workers none was called so. Of those who click through "
         "half of their labels 40% are found with 50 to 99 labels and 65% with more. Not "
         "measured on real times.",
-        advice="Review some of the fast labels; if they are careless, have these items "
-        "labelled again by others.",
+        advice="Review some of the fast labels; if they are careless, leave out these alone and "
+        "have the items labelled again by others.",
     ),
     Verdict(
         name="one answer",
@@ -312,8 +312,8 @@ VERDICTS = (
         errors="In simulated crowds one pair in about 100,000 that had nothing to do with each "
         "other was called so. Of copies 90% are found from 40 shared items on, half from "
         "20 to 39. In real crowds people who share a wrong idea look the same.",
-        advice="Review their shared items and ask. If the answers were copied, exclude all but "
-        "one of the group, so that it votes once.",
+        advice="Review their shared items and ask. If the answers were copied, let the group vote "
+        "once per item.",
     ),
     Verdict(
         name="biased",

@@ -78,6 +78,51 @@ def watch(
     _keep(root, run, "watch", workers, by=by, reason=reason, note=note)
 
 
+@decide.command("leave-out")
+def leave_out(
+    run: RunName,
+    worker: Annotated[str, typer.Argument(metavar="WORKER", help="The worker.")],
+    items: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[ITEM...]",
+            help="The items whose labels go; without any, the later or too fast labels of a "
+            "worker whom the run calls drifting or too fast in part.",
+        ),
+    ] = None,
+    *,
+    by: By,
+    reason: Annotated[str, typer.Option(help="Why, in a few words; leaving out needs one.")],
+    note: Note = "",
+    root: Root = None,
+) -> None:
+    """Leave out some labels of a worker in later runs, and keep the others."""
+    from crowdcore.decisions import names_text
+    from crowdcore.workspace import Workspace
+
+    home = Workspace(root)
+    names = items or home.worse_items(find_run(home, run).id, worker)
+    value = names_text(names)
+    _keep(root, run, "leave_out", [worker], value=value, by=by, reason=reason, note=note)
+
+
+@decide.command("one-vote")
+def one_vote(
+    run: RunName,
+    workers: Workers,
+    *,
+    by: By,
+    reason: Annotated[str, typer.Option(help="Why, in a few words; it takes labels away.")],
+    note: Note = "",
+    root: Root = None,
+) -> None:
+    """Let workers who answer alike vote once per item in later runs."""
+    from crowdcore.decisions import names_text
+
+    subject = names_text(workers)
+    _keep(root, run, "one_vote", [subject], by=by, reason=reason, note=note)
+
+
 @decide.command("truth")
 def truth(
     run: RunName,
@@ -256,16 +301,17 @@ def apply_file(data: "CrowdData", file: Path | None) -> tuple["CrowdData", list[
     if file is None:
         return data, []
     applied = apply(data, standing(_read(file)).changing_data)
-    numbers = {
-        noun: sum(made.action == action for made in applied.used)
-        for noun, action in (("worker left out", "exclude"), ("truth", "truth"), ("merge", "merge"))
+    nouns = {
+        "exclude": ("worker left out", "workers left out"),
+        "leave_out": ("worker left out in part", "workers left out in part"),
+        "one_vote": ("group voting once", "groups voting once"),
+        "truth": ("truth", "truths"),
+        "merge": ("merge", "merges"),
     }
-    used = ", ".join(
-        count(number, noun, noun.replace("worker", "workers") if "worker" in noun else "")
-        for noun, number in numbers.items()
-        if number
-    )
-    return applied.data, [f"By decisions: {used or 'nothing'}.", *applied.skipped]
+    numbers = {action: sum(made.action == action for made in applied.used) for action in nouns}
+    used = ", ".join(count(number, *nouns[action]) for action, number in numbers.items() if number)
+    sentences = [f"By decisions: {used or 'nothing'}.", *applied.effects, *applied.skipped]
+    return applied.data, sentences
 
 
 def _keep(

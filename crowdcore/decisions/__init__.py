@@ -12,19 +12,33 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, get_args
 
 from crowdcore.errors import DataError
+from crowdcore.wording import count, join_names
 
-Action = Literal["exclude", "keep", "watch", "truth", "unsure", "merge", "require", "undo"]
+Action = Literal[
+    "exclude",
+    "leave_out",
+    "keep",
+    "watch",
+    "one_vote",
+    "truth",
+    "unsure",
+    "merge",
+    "require",
+    "undo",
+]
 
-ABOUT_WORKERS: tuple[Action, ...] = ("exclude", "keep", "watch")
+ABOUT_WORKERS: tuple[Action, ...] = ("exclude", "leave_out", "keep", "watch")
 """Actions whose subject is a worker; the latest about a worker holds."""
 
-CHANGE_DATA: tuple[Action, ...] = ("exclude", "truth", "merge")
+CHANGE_DATA: tuple[Action, ...] = ("exclude", "leave_out", "one_vote", "truth", "merge")
 """Actions that a run on the same data gives another result for."""
 
 MEANING: dict[Action, str] = {
     "exclude": "leave out every label of a worker",
+    "leave_out": "leave out some labels of a worker, and keep the others",
     "keep": "keep a worker whom the evidence put in doubt",
     "watch": "keep a worker for now, and look again",
+    "one_vote": "let workers who answer alike vote once per item",
     "truth": "the right answer of an item; it acts as gold",
     "unsure": "the right answer of an item could not be told",
     "merge": "count a class as another one",
@@ -35,6 +49,14 @@ MEANING: dict[Action, str] = {
 QUESTION = "question"
 """Where the evidence of an answer tells how its question was drawn."""
 
+NEED_REASON: dict[Action, str] = {
+    "exclude": "exclude",
+    "leave_out": "leave out labels of",
+    "one_vote": "count once the votes of",
+}
+"""Actions that take labels away, which somebody may have to defend, and their verbs."""
+
+MIN_GROUP = 2
 MAX_TEXT_LENGTH = 2_000
 """Characters of a reason or a note."""
 
@@ -54,10 +76,11 @@ class Decision:
     action
         What was decided, see `MEANING`.
     subject
-        The worker, item or class that it is about; of "undo" the id of a decision; empty for
-        "require".
+        The worker, item or class that it is about; of "one_vote" the workers, as `names_text`
+        writes them; of "undo" the id of a decision; empty for "require".
     value
-        The right answer, the class to merge into, or the required accuracy.
+        The right answer, the class to merge into, the required accuracy, or of "leave_out" the
+        items whose labels go, as `names_text` writes them.
     reason, note
         Why, in a few words and at length.
     dataset
@@ -91,11 +114,15 @@ class Decision:
             raise DataError(f"Nothing is named to {self.action}")
         if self.action in ("truth", "merge") and not self.value:
             raise DataError(f"The decision on {self.subject!r} has no answer")
-        if self.action == "exclude" and not self.reason.strip():
+        if self.action in NEED_REASON and not self.reason.strip():
             raise DataError(
-                f"There is no reason to exclude {self.subject!r}",
-                fix="Give one, so that the exclusion can be defended.",
+                f"There is no reason to {NEED_REASON[self.action]} {self.subject!r}",
+                fix="Give one, so that the decision can be defended.",
             )
+        if self.action == "leave_out" and not names_in(self.value):
+            raise DataError(f"No item is named whose label of {self.subject!r} is left out")
+        if self.action == "one_vote" and len(set(names_in(self.subject))) < MIN_GROUP:
+            raise DataError("Voting once takes two workers or more", fix="Name them all.")
         if self.action == "require" and not _is_share(self.value):
             raise DataError(
                 f"The required accuracy is {self.value!r}", fix="Give a number between 0 and 1."
@@ -107,6 +134,11 @@ class Decision:
     @property
     def sentence(self) -> str:
         """What was decided, in a few words."""
+        if self.action == "leave_out":
+            labels = count(len(names_in(self.value)), "label")
+            return f"Leave out {labels} of worker {self.subject}"
+        if self.action == "one_vote":
+            return f"Workers {join_names(names_in(self.subject))} vote once per item"
         phrases: dict[Action, str] = {
             "exclude": f"Exclude worker {self.subject}",
             "keep": f"Keep worker {self.subject}",
@@ -164,6 +196,8 @@ class Standing:
         The decision on each item, by name.
     merges
         The decision on each class that counts as another one, by name.
+    groups
+        The decision on each group of workers who vote once, by their names.
     requirement
         The decision on the required accuracy; None where nothing is required.
     """
@@ -171,6 +205,7 @@ class Standing:
     workers: Mapping[str, Decision] = field(default_factory=dict)
     truths: Mapping[str, Decision] = field(default_factory=dict)
     merges: Mapping[str, Decision] = field(default_factory=dict)
+    groups: Mapping[str, Decision] = field(default_factory=dict)
     requirement: Decision | None = None
 
     @property
@@ -181,6 +216,7 @@ class Standing:
             *self.workers.values(),
             *self.truths.values(),
             *self.merges.values(),
+            *self.groups.values(),
             *requirement,
         )
 
@@ -221,6 +257,7 @@ def standing(decisions: Iterable[Decision], *, dataset: str | None = None) -> St
     workers: dict[str, Decision] = {}
     truths: dict[str, Decision] = {}
     merges: dict[str, Decision] = {}
+    groups: dict[str, Decision] = {}
     requirement = None
     for decision in entries:
         if decision.id in undone:
@@ -230,11 +267,58 @@ def standing(decisions: Iterable[Decision], *, dataset: str | None = None) -> St
             workers[decision.subject] = decision
         elif decision.action == "require":
             requirement = decision
+        elif decision.action == "one_vote":
+            groups[decision.subject] = decision
         elif decision.action == "truth" and not elsewhere:
             truths[decision.subject] = decision
         elif decision.action == "merge" and not elsewhere:
             merges[decision.subject] = decision
-    return Standing(workers=workers, truths=truths, merges=merges, requirement=requirement)
+    return Standing(
+        workers=workers, truths=truths, merges=merges, groups=groups, requirement=requirement
+    )
+
+
+def names_text(names: Iterable[str]) -> str:
+    """Write several workers or items as the text of a subject or value.
+
+    Parameters
+    ----------
+    names
+        The names; their order and repeats do not matter.
+
+    Returns
+    -------
+    str
+        A JSON list, in alphabetical order.
+    """
+    return json.dumps(sorted(set(names)), ensure_ascii=False)
+
+
+def names_in(text: str) -> list[str]:
+    """Read what `names_text` wrote.
+
+    Parameters
+    ----------
+    text
+        A JSON list of names.
+
+    Returns
+    -------
+    list of str
+        The names.
+
+    Raises
+    ------
+    DataError
+        If it is no such list.
+    """
+    try:
+        names = json.loads(text)
+    except ValueError:
+        names = None
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise DataError(f"{text[:80]!r} is no list of names", fix='Write it like ["a", "b"].')
+    return names
 
 
 def _undone(entries: Sequence[Decision]) -> set[str]:

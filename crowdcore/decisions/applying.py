@@ -1,4 +1,4 @@
-"""What decisions do to data: workers left out, classes merged, truths that act as gold."""
+"""What decisions do to data: labels left out, groups that vote once, classes merged, gold set."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crowdcore.data import UNKNOWN, CrowdData
-from crowdcore.decisions import CHANGE_DATA, MEANING, Decision
+from crowdcore.decisions import CHANGE_DATA, MEANING, MIN_GROUP, Decision, names_in
 from crowdcore.errors import DataError
+from crowdcore.wording import count, join_names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,15 +21,19 @@ class Applied:
     Parameters
     ----------
     data
-        Without excluded workers, with merged classes, and with decided truths as gold.
+        Without excluded workers and labels, with one vote for each group of workers who answer
+        alike, with merged classes, and with decided truths as gold.
     used
         The decisions that fitted the data.
+    effects
+        Sentences on labels that went although their worker stays.
     skipped
         Sentences on those that did not: their worker, item or class is not there.
     """
 
     data: CrowdData
     used: tuple[Decision, ...]
+    effects: tuple[str, ...]
     skipped: tuple[str, ...]
 
 
@@ -52,12 +58,19 @@ def apply(data: CrowdData, decisions: Iterable[Decision]) -> Applied:
         If nobody's labels are left.
     """
     changing = [decision for decision in decisions if decision.action in CHANGE_DATA]
-    names = {"exclude": set(data.workers), "merge": set(data.classes), "truth": set(data.items)}
-    used = [decision for decision in changing if decision.subject in names[decision.action]]
+    workers = set(data.workers)
+    subjects = {"merge": set(data.classes), "truth": set(data.items)}
+
+    def fits(decision: Decision) -> bool:
+        if decision.action == "one_vote":
+            return len(workers.intersection(names_in(decision.subject))) >= MIN_GROUP
+        return decision.subject in subjects.get(decision.action, workers)
+
+    used = [decision for decision in changing if fits(decision)]
     skipped = [
         f"{decision.subject!r} is not in these data: {MEANING[decision.action]}."
         for decision in changing
-        if decision.subject not in names[decision.action]
+        if not fits(decision)
     ]
     excluded = [decision.subject for decision in used if decision.action == "exclude"]
     if excluded:
@@ -65,6 +78,8 @@ def apply(data: CrowdData, decisions: Iterable[Decision]) -> Applied:
         if is_left_out[data.worker].all():
             raise DataError("Without the excluded workers there is no label left")
         data = data.without_workers(excluded)
+    data, effects = _without_labels(data, [made for made in used if made.action == "leave_out"])
+    data, once = _with_one_vote(data, [made for made in used if made.action == "one_vote"])
     data, targets = _merge_classes(
         data, {decision.subject: decision.value for decision in used if decision.action == "merge"}
     )
@@ -76,7 +91,95 @@ def apply(data: CrowdData, decisions: Iterable[Decision]) -> Applied:
         for decision in unfit
     ]
     used = [decision for decision in used if decision not in unfit]
-    return Applied(data=data, used=tuple(used), skipped=tuple(skipped))
+    return Applied(data=data, used=tuple(used), effects=(*effects, *once), skipped=tuple(skipped))
+
+
+def labels_of(data: CrowdData, worker: str, items: Iterable[str]) -> NDArray[np.bool_]:
+    """Find the labels of a worker on some items.
+
+    Parameters
+    ----------
+    data
+        The labels.
+    worker
+        The worker's name.
+    items
+        The items' names; those that are not there are passed over.
+
+    Returns
+    -------
+    numpy.ndarray
+        Whether each label is one of them [L].
+    """
+    rows = np.flatnonzero(data.worker == data.workers.index(worker))
+    wanted = np.isin(np.array(data.items, dtype=object)[data.item[rows]], list(items))
+    is_wanted = np.zeros(data.n_labels, bool)
+    is_wanted[rows[wanted]] = True
+    return is_wanted
+
+
+def surplus_votes(data: CrowdData, workers: Iterable[str]) -> NDArray[np.bool_]:
+    """Find the labels that go if some workers vote once per item.
+
+    On each item the labels of the member with the most labels in all stay, whoever copied:
+    members of such a group mostly give the same answer.
+
+    Parameters
+    ----------
+    data
+        The labels.
+    workers
+        Names of the group; those that are not there are passed over.
+
+    Returns
+    -------
+    numpy.ndarray
+        Whether each label goes [L].
+    """
+    names = set(workers)
+    is_member = np.array([name in names for name in data.workers], bool)
+    rows = np.flatnonzero(is_member[data.worker])
+    subject = data.item[rows].astype(np.int64)
+    if data.other is not None:  # a comparison is about two items
+        both = np.sort(np.stack([subject, data.other[rows].astype(np.int64)]), axis=0)
+        subject = both[0] * data.n_items + both[1]
+    _, subject = np.unique(subject, return_inverse=True)
+    rank = np.argsort(np.argsort(-data.labels_per_worker, kind="stable"))[data.worker[rows]]
+    first = np.full(int(subject.max(initial=-1)) + 1, data.n_workers)
+    np.minimum.at(first, subject, rank)
+    surplus = np.zeros(data.n_labels, bool)
+    surplus[rows[rank > first[subject]]] = True
+    return surplus
+
+
+def _without_labels(data: CrowdData, decisions: Iterable[Decision]) -> tuple[CrowdData, list[str]]:
+    effects = []
+    for decision in decisions:
+        goes = labels_of(data, decision.subject, names_in(decision.value))
+        if goes.all():
+            raise DataError("Without the labels that are left out there is none")
+        data = data.only(~goes)
+        effects.append(f"Left out by decision: {count(goes.sum(), 'label')} of {decision.subject}.")
+    return data, effects
+
+
+def _with_one_vote(data: CrowdData, decisions: Iterable[Decision]) -> tuple[CrowdData, list[str]]:
+    """Let groups vote once; those that share a worker are one group."""
+    groups: list[set[str]] = []
+    for decision in decisions:
+        group = set(names_in(decision.subject))
+        joined = [other for other in groups if other & group]
+        groups = [other for other in groups if not other & group]
+        groups.append(group.union(*joined))
+    effects = []
+    for group in groups:
+        goes = surplus_votes(data, group)
+        data = data.only(~goes)
+        names = join_names(sorted(group))
+        effects.append(
+            f"By decision {names} vote once per item: {count(goes.sum(), 'label')} left out."
+        )
+    return data, effects
 
 
 def _merge_classes(data: CrowdData, merges: Mapping[str, str]) -> tuple[CrowdData, dict[str, str]]:

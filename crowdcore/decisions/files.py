@@ -86,10 +86,13 @@ def read_decisions(source: str | bytes) -> list[Decision]:
     if text.lstrip().startswith("{"):
         rows = [line for line in text.split("\n") if line.strip()]
     else:
+        limit = csv.field_size_limit(MAX_FILE_BYTES)  # a cell may name thousands of items
         try:
             rows = [_from_csv(row) for row in csv.DictReader(io.StringIO(text, newline=""))]
         except csv.Error as error:
             raise DataError(f"The file cannot be cut into columns: {error}", fix=_FIX) from None
+        finally:
+            csv.field_size_limit(limit)
     decisions = []
     for number, row in enumerate(rows, start=1):
         try:

@@ -124,7 +124,7 @@ def _fit(workspace: Workspace, run_id: str) -> None:
         **row.params,
     )
     reporter.stage("Judging the workers")
-    workspace.save_result(run_id, result.with_notes(*applied.skipped))
+    workspace.save_result(run_id, result.with_notes(*applied.effects, *applied.skipped))
 
 
 def _end(workspace: Workspace, run_id: str, status: run_states.End, error: str) -> None:

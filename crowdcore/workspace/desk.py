@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from crowdcore.data import DataError
-from crowdcore.decisions import ABOUT_WORKERS, Action, Decision, Standing, standing
+from crowdcore.decisions import ABOUT_WORKERS, Action, Decision, Standing, names_in, standing
 from crowdcore.workspace import data_files, ledger
 from crowdcore.workspace.catalogue import new_id, now
 from crowdcore.workspace.disk import writing
@@ -188,6 +188,42 @@ class Desk(Results):
             return table
         return with_requirement(table, evidence, requirement)
 
+    def worse_items(self, run_id: str, worker: str) -> list[str]:
+        """Name the items of the labels that a worker gave with less care than their others.
+
+        Parameters
+        ----------
+        run_id : str
+            The run whose evidence counts.
+        worker : str
+            A worker whom it calls drifting or too fast in part.
+
+        Returns
+        -------
+        list of str
+            The items of the later, or too fast, labels.
+
+        Raises
+        ------
+        DataError
+            There is no such worker, or nothing shows a worse part.
+        DamagedError
+            Files are missing or changed.
+        """
+        from crowdcore.audit.judging.worse_part import worse_part
+
+        data, evidence = self.run_data(run_id), self.evidence(run_id)
+        if worker not in data.workers:
+            raise DataError(f"There is no worker called {worker!r} in this run")
+        code = data.workers.index(worker)
+        rows = () if evidence is None else worse_part(data, evidence, code).tolist()
+        if not rows:
+            raise DataError(
+                f"Nothing shows that a part of the labels of {worker!r} is worse",
+                fix="Name the items whose labels are to be left out.",
+            )
+        return [data.items[item] for item in data.item[rows].tolist()]
+
     def run_decided(self, run_id: str) -> RunRow:
         """Queue a run like another, by all decisions that hold now.
 
@@ -267,6 +303,15 @@ class Desk(Results):
             return _rows_of(self.workers(row.id), "worker", subjects)
         if action == "truth":
             return _rows_of(self.truths(row.id), "item", subjects)
+        if action == "one_vote":
+            table = self.workers(row.id)
+            return {
+                subject: {
+                    f"evidence of {name}": values["evidence"]
+                    for name, values in _rows_of(table, "worker", names_in(subject)).items()
+                }
+                for subject in subjects
+            }
         return {}
 
 

@@ -155,22 +155,26 @@ class RunRow:
 
     @property
     def without(self) -> str:
-        """Whose labels it leaves out, such as "without 8, 10"; "" if nobody's."""
-        if not self.excluded:
+        """Whose labels it leaves out, such as "without 8, part of 10"; "" if nobody's."""
+        parts = [made.subject for made in self.decisions if made.action == "leave_out"]
+        names = [_shortened(name) for name in self.excluded]
+        names += [f"part of {_shortened(name)}" for name in parts]
+        if not names:
             return ""
-        shown = [_shortened(name) for name in self.excluded[:MAX_LISTED_WORKERS]]
-        n_more = len(self.excluded) - len(shown)
+        shown = names[:MAX_LISTED_WORKERS]
+        n_more = len(names) - len(shown)
         return f"without {', '.join(shown)}" + (f" and {n_more:,} more" if n_more else "")
 
     @property
     def decided(self) -> str:
         """What else people decided for it, such as "with 12 decided truths"; "" if nothing."""
-        truths, merges = (
+        truths, merges, groups = (
             sum(decision.action == action for decision in self.decisions)
-            for action in ("truth", "merge")
+            for action in ("truth", "merge", "one_vote")
         )
         parts = [count(truths, "decided truth")] if truths else []
         parts += [f"{count(merges, 'class', 'classes')} merged"] if merges else []
+        parts += [f"{count(groups, 'group')} voting once"] if groups else []
         return f"with {' and '.join(parts)}" if parts else ""
 
     @classmethod

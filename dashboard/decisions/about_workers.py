@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 import streamlit as st
 
-from crowdcore.data import DataError
-from crowdcore.decisions import Action
+from crowdcore.data import UNKNOWN, DataError
+from crowdcore.decisions import CHANGE_DATA, MIN_GROUP, NEED_REASON, Action, names_text
+from crowdcore.decisions.applying import surplus_votes
 from crowdcore.wording import count
 from dashboard import cache, state
 from dashboard.decisions import effect, person
@@ -18,7 +20,13 @@ from dashboard.text import escape_md, list_names
 if TYPE_CHECKING:
     from crowdcore.workspace import RunRow
 
-ACTIONS: dict[Action, str] = {"exclude": "Exclude", "watch": "Watch", "keep": "Keep"}
+ACTIONS: dict[Action, str] = {
+    "exclude": "Exclude",
+    "leave_out": "Leave out a part",
+    "one_vote": "Vote once",
+    "watch": "Watch",
+    "keep": "Keep",
+}
 
 REASONS: dict[Action, tuple[str, ...]] = {
     "exclude": (
@@ -30,6 +38,8 @@ REASONS: dict[Action, tuple[str, ...]] = {
         "Fails gold items",
         "Below the required accuracy",
     ),
+    "leave_out": ("Stops looking at the items", "Answers faster than one can read"),
+    "one_vote": ("Same answers, also where both are wrong", "One person with several accounts"),
     "watch": ("Too few labels to tell", "Asked them about it", "Will look at more items"),
     "keep": ("Looked at their items: they are right", "Their bias is corrected by the method"),
 }
@@ -39,9 +49,10 @@ REASONS: dict[Action, tuple[str, ...]] = {
 def draw(run: RunRow, names: Sequence[str], *, page: str, note: str = "") -> None:
     """Offer to exclude, watch or keep some workers, with a reason, and to run by the decision.
 
-    Workers who are all left out already are offered to be taken in again. After a decision that
-    changes the data the new run is opened on the same page, where its progress and then its results
-    are shown.
+    Of a worker who is worse in part, that part can be left out alone; workers who answer alike can
+    be made to vote once. Workers who are all left out already are offered to be taken in again.
+    After a decision that changes the data the new run is opened on the same page, where its
+    progress and then its results are shown.
 
     Parameters
     ----------
@@ -56,16 +67,17 @@ def draw(run: RunRow, names: Sequence[str], *, page: str, note: str = "") -> Non
     """
     is_back = all(name in run.excluded for name in names)
     with st.container(border=True, key=f"{page}_decision"):
-        action: Action = "keep" if is_back else _choose_action(page)
+        part, group = ([], []) if is_back else _offers(run, names)
+        action: Action = "keep" if is_back else _choose_action(page, part=part, group=group)
         chosen = [name for name in names if is_back or name not in run.excluded]
         if action != "exclude":
-            chosen = list(names)
+            chosen = group if action == "one_vote" else list(names)
         problem = _problem(run, chosen) if action == "exclude" else None
         if action == "exclude" and problem is None:
             effect.draw(run, chosen, page=page)
         reason, text, by = _ask(page, action)
         missing = problem or ("" if by else "Give your name first.")
-        if action == "exclude" and not reason:
+        if action in NEED_REASON and not reason:
             missing = missing or "Choose or type a reason first."
         label = _button_label(action, len(chosen), is_back=is_back)
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -77,15 +89,38 @@ def draw(run: RunRow, names: Sequence[str], *, page: str, note: str = "") -> Non
                 disabled=bool(missing),
                 help=missing or None,
             )
-            st.caption(_explanation(run, action, chosen, is_back=is_back) + f" {note}")
+            explanation = _explanation(run, action, chosen, part=part, is_back=is_back)
+            st.caption(f"{explanation} {note}")
     if pressed:
-        _decide(run, action, chosen, page=page, by=by, reason=reason, note=text)
+        subjects = [names_text(chosen)] if action == "one_vote" else chosen
+        value = names_text(part) if action == "leave_out" else ""
+        _decide(run, action, subjects, value=value, page=page, by=by, reason=reason, note=text)
 
 
-def _choose_action(page: str) -> Action:
+def _offers(run: RunRow, names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Items whose labels of a single worker are the worse part, and workers who may vote once."""
+    from crowdcore.audit.judging.worse_part import worse_part
+
+    evidence, data = cache.evidence(run.id), cache.result(run.id).data
+    if evidence is None:
+        return [], []
+    if len(names) > 1:
+        return [], [name for name in names if name not in run.excluded]
+    code = data.workers.index(names[0])
+    part = [data.items[item] for item in data.item[worse_part(data, evidence, code)].tolist()]
+    number = evidence.group[code]
+    members = np.flatnonzero(evidence.group == number) if number != UNKNOWN else np.zeros(0, int)
+    return part, [data.workers[member] for member in members.tolist()]
+
+
+def _choose_action(page: str, *, part: Sequence[str], group: Sequence[str]) -> Action:
+    offered = {
+        "leave_out": bool(part),
+        "one_vote": len(group) >= MIN_GROUP,
+    }
     chosen = st.segmented_control(
         "Decision",
-        list(ACTIONS),
+        [action for action in ACTIONS if offered.get(action, True)],
         default="exclude",
         format_func=lambda action: ACTIONS.get(action, action),
         key=f"{page}_action",
@@ -115,8 +150,9 @@ def _ask(page: str, action: Action) -> tuple[str, str, str]:
 def _decide(
     run: RunRow,
     action: Action,
-    names: Sequence[str],
+    subjects: Sequence[str],
     *,
+    value: str,
     page: str,
     by: str,
     reason: str,
@@ -126,19 +162,32 @@ def _decide(
     workspace = state.workspace()
     try:
         workspace.decide(
-            run.project_id, action, names, by=by, reason=reason, note=note, run_id=run.id
+            run.project_id,
+            action,
+            subjects,
+            value=value,
+            by=by,
+            reason=reason,
+            note=note,
+            run_id=run.id,
         )
-        changes = action == "exclude" or any(name in run.excluded for name in names)
+        changes = action in CHANGE_DATA or _is_left_out(run, subjects)
         queued = workspace.run_decided(run.id) if changes else None
         workspace.discard_previews(run.project_id)
     except DataError as error:
         st.error(escape_md(error), icon=":material/error:")
         return
     if queued is None:
-        st.toast(f"Kept: {ACTIONS[action].lower()} {list_names(names)}", icon=":material/gavel:")
+        st.toast(f"Kept: {ACTIONS[action].lower()} {list_names(subjects)}", icon=":material/gavel:")
         return
     startup.wake_jobs(workspace)
     state.goto(page, run=queued.id)
+
+
+def _is_left_out(run: RunRow, names: Sequence[str]) -> bool:
+    """Whether the run leaves out labels of some of these workers, in part or all."""
+    in_part = {made.subject for made in run.decisions if made.action == "leave_out"}
+    return any(name in run.excluded or name in in_part for name in names)
 
 
 def _button_label(action: Action, n_workers: int, *, is_back: bool) -> str:
@@ -147,14 +196,28 @@ def _button_label(action: Action, n_workers: int, *, is_back: bool) -> str:
         return f"Take in{workers} and run again"
     if action == "exclude":
         return f"Exclude{workers} and run again"
+    if action in CHANGE_DATA:
+        return f"{ACTIONS[action]} and run again"
     return f"{ACTIONS[action]}{workers}"
 
 
-def _explanation(run: RunRow, action: Action, names: Sequence[str], *, is_back: bool) -> str:
+def _explanation(
+    run: RunRow, action: Action, names: Sequence[str], *, part: Sequence[str], is_back: bool
+) -> str:
     """Say what will happen."""
-    if action != "exclude" and not is_back:
+    if action not in CHANGE_DATA and not is_back:
+        if _is_left_out(run, names):
+            return "Kept among the decisions. Queues a run with all their labels, and opens it."
         return "Kept among the decisions with what this run says of them. No label is left out."
     labels = f"{'with' if is_back else 'without'} the labels of {list_names(names)}"
+    if action == "leave_out":
+        labels = f"without the {count(len(part), 'label')} of their worse part"
+    if action == "one_vote":
+        n_lost = int(surplus_votes(cache.result(run.id).data, names).sum())
+        labels = (
+            f"with one vote per item of {list_names(names)} together, which leaves out "
+            f"{count(n_lost, 'label')}"
+        )
     sentence = (
         f"Kept among the decisions. Queues {escape_md(run.title)} with the same settings and seed, "
         f"{labels}, and opens it. This run and the data stay as they are."

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from crowdcore.data import DataError
-from crowdcore.decisions import Decision, Standing
+from crowdcore.decisions import CHANGE_DATA, Decision, Standing
 from crowdcore.decisions.files import as_csv, as_jsonl, read_decisions
 from crowdcore.wording import count, when
 from dashboard import state, widgets
@@ -86,7 +86,7 @@ def _state(decision: Decision, holding: set[str], used: set[str]) -> str:
         return ""
     if decision.id not in holding:
         return "replaced or taken back"
-    if decision.action in ("exclude", "truth", "merge"):
+    if decision.action in CHANGE_DATA:
         return "holds, used by this run" if decision.id in used else "holds, not in this run yet"
     return "holds"
 

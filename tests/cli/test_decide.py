@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from crowdcore import fit
+from crowdcore.samples import load_sample
 from crowdcore.workspace import Workspace
 from tests.cli.calling import call, rows
 from tests.workspace.samples import made_result, small_data
@@ -108,3 +110,44 @@ def test_two_runs_are_compared_and_changed_truths_written(home: Workspace, tmp_p
     assert (tmp_path / "changed.csv").read_text().startswith('"item","truth_before","truth_after"')
     summary = json.loads(call("compare", "Birds#1", second.id, "--json").stdout)
     assert summary["items"] == 4
+
+
+def test_a_part_is_left_out_and_a_group_votes_once(home: Workspace) -> None:
+    done = call("decide", "leave-out", "Birds#1", "bob", "--by", "Ann", "--reason", "asleep")
+    assert (done.exit_code, "Nothing shows that a part" in done.stderr) == (2, True)
+    done = call("decide", "leave-out", "Birds#1", "bob", "a", "--by", "Ann", "--reason", "asleep")
+    assert "Leave out 1 label of worker bob" in done.stdout, done.output
+    done = call(
+        "decide", "one-vote", "Birds#1", "ann", "bob", "--by", "Ann", "--reason", "one person"
+    )
+    assert "Workers 'ann', 'bob' vote once per item" in done.stdout, done.output
+    ledger = home.decisions(home.projects()[0].id)
+    assert set(ledger[1].evidence) == {"evidence of ann", "evidence of bob"}
+    queued = call("decide", "run", "Birds#1")
+    assert "without part of bob with 1 group voting once" in queued.stdout
+    row = home.runs(home.projects()[0].id)[0]
+    given, kept = small_data(), home.run_data(row.id)
+    assert given.n_labels > kept.n_labels
+    pair = [kept.workers.index(name) for name in ("ann", "bob")]
+    items = kept.item[[code in pair for code in kept.worker.tolist()]].tolist()
+    assert len(items) == len(set(items))
+
+
+def test_a_worse_part_is_found_by_the_run_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CROWDCORE_HOME", str(tmp_path))
+    home, data = Workspace(tmp_path), load_sample("verdicts")
+    dataset = home.add_data(home.create_project("All").id, data, name="labels.csv")
+    row = home.queue(dataset.id, "mv")
+    home.save_result(row.id, fit(data, "mv"))
+    table = home.workers(row.id).set_index("verdict")["worker"]
+    for verdict in ("drifting", "too fast in part"):
+        name = str(table[[verdict]].iloc[0])
+        done = call("decide", "leave-out", "All#1", name, "--by", "Ann", "--reason", "asleep")
+        assert done.exit_code == 0, done.output
+    home.run_decided(row.id)
+    kept = home.run_data(home.runs(dataset.project_id)[0].id)
+    lost = data.labels_per_worker - kept.labels_per_worker
+    assert (lost > 0).sum() == 2
+    assert (kept.labels_per_worker[lost > 0] > 5).all()  # the better part stays

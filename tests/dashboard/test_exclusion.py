@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from crowdcore import CrowdData, fit
+from crowdcore.decisions import Action, names_in
+from crowdcore.jobs.fit_process import execute
+from crowdcore.samples import load_sample
 from crowdcore.workspace import RunRow, Workspace
 from crowdcore.workspace.run_states import claim, end
 from dashboard.server.downloads import export_frame, file_name
@@ -137,6 +141,57 @@ def test_watching_keeps_every_label_and_queues_nothing(home: Workspace) -> None:
     (made,) = home.decisions(run.project_id)
     assert (made.action, made.subject, made.evidence["worker"]) == ("watch", "turned", "turned")
     assert newest(home).id == run.id
+
+
+def press(page: AppTest, action: Action, reason: str) -> None:
+    """Choose what to decide, say why and who, and press the button."""
+    page.segmented_control(key="workers_action").set_value(action).run()
+    page.text_input(key="workers_by").set_value("Ann")
+    page.run()
+    assert page.button(key="workers_exclude").disabled  # it takes labels away: why?
+    page.selectbox(key=f"workers_reason_{action}").set_value(reason).run()
+    page.button(key="workers_exclude").click().run()
+    assert not page.exception
+
+
+def test_a_worse_part_is_left_out_alone_and_a_group_votes_once(
+    home: Workspace, open_page: OpenPage
+) -> None:
+    data = load_sample("verdicts")
+    run = save_run(home, data, "mv")
+    workers = home.workers(run.id).set_index("verdict")["worker"]
+    drifting, alike, good = (
+        str(workers[[verdict]].iloc[0]) for verdict in ("drifting", "alike", "good")
+    )
+    page = open_page("workers", worker=good)
+    assert page.segmented_control(key="workers_action").options == ["Exclude", "Watch", "Keep"]
+    page = open_page("workers", worker=drifting)
+    press(page, "leave_out", "Stops looking at the items")
+    part = newest(home)
+    assert part.excluded == ()
+    assert f"without part of {drifting}" in part.label
+    given, kept = data.labels_per_worker, home.run_data(part.id).labels_per_worker
+    code = data.workers.index(drifting)
+    assert 0 < kept[code] < given[code]
+    assert given.sum() - kept.sum() == given[code] - kept[code]
+
+    page = open_page("workers", worker=alike, run=run.id)
+    press(page, "one_vote", "One person with several accounts")
+    once = newest(home)
+    assert "with 1 group voting once" in once.label
+    (made,) = [made for made in once.decisions if made.action == "one_vote"]
+    group = names_in(made.subject)
+    assert alike in group
+    assert len(group) > 1
+    kept_data = home.run_data(once.id)
+    codes = [kept_data.workers.index(name) for name in group]
+    items = kept_data.item[np.isin(kept_data.worker, codes)]
+    assert len(items) == len(np.unique(items))  # one vote each
+    before = data.item[np.isin(data.worker, codes)]
+    assert set(items.tolist()) == set(before.tolist())  # and no item is lost
+    execute(home, claim(home.catalogue) or "")
+    execute(home, claim(home.catalogue) or "")
+    assert any("vote once per item" in note for note in home.provenance(once.id)["notes"])
 
 
 def test_a_preview_says_what_would_change_and_decides_nothing(home: Workspace) -> None:
