@@ -37,11 +37,14 @@ COPYING_RATES = RATES >= 0.5  # noqa: PLR2004
 MIN_RATE = 0.7
 """Pairs with a lower best rate are not flagged, however sure it is."""
 
-MIN_ODDS = 10.0
-"""A pair's Bayes factor must exceed this over the pair's part of all that is compared.
+MIN_ODDS = 3.0
+"""A pair's Bayes factor must exceed this over the pair's part of all that is compared."""
 
-Pairs have parts in the square of their shared items: those of whom much is known are searched
-first, so that the many pairs with few shared items do not hide them.
+PART_POWER = 4
+"""Pairs have parts in this power of their shared items.
+
+Those of whom much is known are searched first, so that the many pairs with few shared items
+neither hide them nor are flagged by accident.
 """
 
 MAX_RATIO = 30.0
@@ -72,8 +75,8 @@ class AlikePairs:
     @property
     def flagged(self) -> Flags:
         """Which pairs answer alike beyond what their skill explains."""
-        squares = self.shared.astype(np.float64) ** 2
-        enough = np.log(MIN_ODDS * squares.sum() / squares)
+        parts = self.shared.astype(np.float64) ** PART_POWER
+        enough = np.log(MIN_ODDS * parts.sum() / parts)
         sure = (self.log_factor > enough) & (self.rate >= MIN_RATE)
         values: Flags = sure & (self.shared >= self.min_shared)
         return values
@@ -144,9 +147,9 @@ def alike_pairs(labels: JudgedLabels, fit: CrowdFit, meetings: Meetings) -> Alik
     Returns
     -------
     AlikePairs
-        Two factors are averaged, as logarithms: with parameters of the fit, which contain the
-        workers' own votes and hide copies, and with such that do not, by which two good workers
-        beside a bad third look like copies.
+        The smaller of two factors counts: with parameters of the fit, which contain the workers'
+        own votes, and with such that do not, by which two good workers beside a bad third look
+        like copies.
     """
     differing = (meetings.shared - meetings.same)[:, None] * np.log1p(-RATES)
     sums = _log_ratios(fit.same_answer_ratios(labels), meetings) + differing
@@ -156,7 +159,7 @@ def alike_pairs(labels: JudgedLabels, fit: CrowdFit, meetings: Meetings) -> Alik
         partner=meetings.partner,
         shared=meetings.shared,
         same=meetings.same,
-        log_factor=(factor + other_factor) / 2,
+        log_factor=np.minimum(factor, other_factor),
         rate=np.minimum(rate, other_rate),
         min_shared=MIN_SHARED if fit.has_matrices else MIN_SHARED_WITHOUT_MATRICES,
         n_compared=meetings.n_compared,

@@ -20,22 +20,22 @@ from crowdcore.data import Floats
 KNOWS, BLIND, FAVOURITE, ONE_ANSWER, TAKES_FOR, INVERTED = range(6)
 TYPES = ("knows", "blind", "favourite", "one answer", "takes for", "inverted")
 
-PRIOR = np.array([0.80, 0.06, 0.05, 0.03, 0.03, 0.03])
+PRIOR = np.array([0.79, 0.07, 0.05, 0.03, 0.03, 0.03])
 """How common the types are, before any crowd is seen."""
 
-PRIOR_WORKERS = 20.0
-"""Workers that this prior is worth."""
+PRIOR_WORKERS = 60.0
+"""Workers that this prior is worth: many, so that it matters less who else is in the crowd."""
 
 MAX_BAD = 0.35
 """The share of blind, one-answer and inverted workers is never taken to be larger."""
 
-SKILL_MEAN, SKILL_SD, SKILL_WORKERS = 0.65, 0.20, 10.0
+SKILL_MEAN, SKILL_SD, SKILL_WORKERS = 0.65, 0.20, 30.0
 """Skills of those who know, before any crowd is seen, and how many workers this is worth."""
 
 NEARLY_RANDOM = 0.25
 """Up to this skill answers count as random: a quarter of the way from guessing to always right."""
 
-MIN_EXCESS = 0.12
+MIN_EXCESS = 0.10
 """Points by which a habit favours a class, from which it counts as a bias."""
 
 MIN_LABELS = 5

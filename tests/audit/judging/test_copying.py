@@ -47,11 +47,19 @@ def pairs(**values: float) -> AlikePairs:
 
 def test_a_pair_is_flagged_by_odds_against_all_pairs_and_by_its_rate() -> None:
     assert pairs().flagged.sum() == 1
-    needed = float(np.log(10 * 100))  # all hundred pairs share equally many items
+    needed = float(np.log(3 * 100))  # all hundred pairs share equally many items
     assert pairs(log_factor=needed + 0.01).flagged.sum() == 1
     assert pairs(log_factor=needed - 0.01).flagged.sum() == 0
     assert pairs(rate=0.69).flagged.sum() == 0
     assert pairs(shared=4).flagged.sum() == 0
+
+
+def test_pairs_with_few_shared_items_need_more_in_the_fourth_power() -> None:
+    fewer, usual = 20.0, 40.0
+    total = 99 * usual**4 + fewer**4
+    needed = float(np.log(3 * total / fewer**4))
+    assert pairs(shared=fewer, log_factor=needed + 0.01).flagged.sum() == 1
+    assert pairs(shared=fewer, log_factor=needed - 0.01).flagged.sum() == 0
 
 
 def test_flagged_pairs_are_joined_to_groups() -> None:
