@@ -12,9 +12,9 @@ from scipy.special import expit, ndtri
 
 from crowdcore.artefacts.order import Order
 from crowdcore.audit.agreement import Agreement, agreement
+from crowdcore.audit.comparisons.pair_answers import pair_answers
 from crowdcore.data import CrowdData, DataError, Floats
 from crowdcore.engine.comparisons import LEFT, POINTS, RIGHT, TIE
-from crowdcore.engine.pair_graph import PairGraph
 from crowdcore.export.columns import SCORE, TableColumn, as_categories, build_table
 from crowdcore.export.tables import LABEL_COLUMNS, LabelSource
 from crowdcore.result import Result
@@ -241,20 +241,7 @@ def worker_agreement(data: CrowdData, *, seed: int = 0) -> Agreement:
         Krippendorff's alpha, where the pairs of items are what is labelled, whichever of the two
         stands on the left.
     """
-    if data.other is None:
-        raise DataError(f"These labels are {data.kind}, not comparisons")
-    graph = PairGraph(data.item, data.other, data.n_items)
-    turned = data.item > data.other
-    winner = np.where(turned & (data.label != TIE), 1 - data.label, data.label)
-    pairs = CrowdData(
-        item=graph.pair.astype(np.int32),
-        worker=data.worker,
-        label=winner,
-        items=tuple(str(number) for number in range(graph.n_pairs)),
-        workers=data.workers,
-        classes=data.classes,
-    )
-    return agreement(pairs, seed=seed)
+    return agreement(pair_answers(data), seed=seed)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crowdcore.audit.agreements.coefficient import Coefficient
 from crowdcore.data import CrowdData, Floats
 from crowdcore.wording import count
 
@@ -23,20 +24,6 @@ MAX_PAIRS = 20_000_000
 
 MIN_SHARED_ITEMS = 10
 """Two workers with fewer items in common are not compared."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Coefficient:
-    """A measure of agreement: 1 where all agree, 0 where no more than by chance.
-
-    `value` and `interval` (95 %, by resampling items) are None where it is not defined; then
-    `note` says why.
-    """
-
-    name: str
-    value: float | None
-    interval: tuple[float, float] | None = None
-    note: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
