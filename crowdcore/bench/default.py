@@ -318,8 +318,18 @@ def by_source(values: dict[str, float]) -> Floats:
     numpy.ndarray
         One per source.
     """
-    source = {name: group[0] for group in RELATED for name in group}
     groups: dict[str, list[float]] = {}
     for name, value in values.items():
-        groups.setdefault(source.get(name, name), []).append(value)
+        groups.setdefault(source_of(name), []).append(value)
     return np.array([np.mean(group) for group in groups.values()])
+
+
+def source_of(name: str) -> str:
+    """Return the set that stands for all sets of the same source.
+
+    Parameters
+    ----------
+    name
+        The name of a set.
+    """
+    return next((group[0] for group in RELATED if name in group), name)

@@ -8,6 +8,7 @@ import typer
 from crowdcore.cli.ask import ask
 from crowdcore.cli.bench import bench
 from crowdcore.cli.bench_confidence import confidence, default
+from crowdcore.cli.bench_gate import gate
 from crowdcore.cli.bench_verdicts import verdicts
 from crowdcore.cli.check import check
 from crowdcore.cli.compare import compare
@@ -44,6 +45,7 @@ app.command("report")(report)
 bench.command("confidence")(confidence)
 bench.command("verdicts")(verdicts)
 bench.command("default")(default)
+bench.command("gate")(gate)
 app.add_typer(bench, name="bench")
 app.add_typer(workspace, name="workspace")
 app.command("dashboard")(dashboard)
