@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -206,13 +207,15 @@ class Run:
         self.converged = float(change) < tol
         return self.converged
 
-    def part(self, title: str) -> Run:
+    def part(self, title: str, *, stop_at: float = math.inf) -> Run:
         """Make a run within this one, for a fit inside a fit.
 
         Parameters
         ----------
         title
             What the inner fit is for; it stands before its stages.
+        stop_at
+            By `time.perf_counter`, when the inner fit is to stop; the outer one can go on.
 
         Returns
         -------
@@ -228,7 +231,7 @@ class Run:
             seed=self.seed,
             device=self.requested_device,
             watch=report,
-            should_stop=self._should_end,
+            should_stop=lambda: self._should_end() or time.perf_counter() > stop_at,
         )
 
     @property

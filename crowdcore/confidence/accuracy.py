@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from crowdcore.artefacts.candidates import Candidates
+from crowdcore.artefacts.feature_voice import FeatureVoice
 from crowdcore.confidence import constants
 from crowdcore.confidence.features import Votes, crowd_features, log_odds
 from crowdcore.confidence.mapping import ANY_METHOD, mapped_confidence
@@ -106,6 +107,11 @@ def expected_accuracy(
     features = crowd_features(data, votes, sure)
     fitted = constants.INTERVALS.get(result.provenance.method, constants.INTERVALS[ANY_METHOD])
     low, high = crowd_interval(features, fitted)
+    voice = result.artefact(FeatureVoice)
+    if voice is not None and voice.by_labels is not None:
+        # No simulated crowd had features: they may widen the interval, not narrow it.
+        without = crowd_interval(crowd_features(data, votes, voice.by_labels), fitted)
+        low, high = min(low, without[0]), max(high, without[1])
     estimate = float(np.clip(sure[votes.n > 0].mean(), low, high))
     prior = ExpectedAccuracy(estimate=estimate, low=low, high=high)
     candidates = result.artefact(Candidates)

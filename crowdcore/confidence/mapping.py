@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdcore.artefacts.candidates import Candidates
+from crowdcore.artefacts.feature_voice import FeatureVoice
 from crowdcore.artefacts.own_confidence import OwnConfidence
 from crowdcore.calibration import tempered
 from crowdcore.confidence import constants
@@ -25,6 +26,11 @@ MIN_LEAD = 1e-4
 NOTE = (
     "Probabilities say how often truths like these were right among simulated crowds; errors that "
     "this crowd shares cannot be seen without gold."
+)
+
+NOTE_WITH_FEATURES = (
+    "Probabilities say how often truths like these were right among simulated crowds, moved by "
+    "what the features say; errors that this crowd shares cannot be seen without gold."
 )
 
 NOTE_WITH_ANSWERS = (
@@ -54,7 +60,8 @@ def map_confidence(result: Result) -> Result:
     candidates = result.artefact(Candidates)
     if candidates is None or not len(candidates.answered):
         mapped = sure = mapped_confidence(result)
-        note = NOTE
+        voice = result.artefact(FeatureVoice)
+        note = NOTE if voice is None or not voice.is_heard else NOTE_WITH_FEATURES
     else:  # of an item whose answer is known, what was found without that answer
         answered = candidates.answered
         mapped = mapped_confidence(_without_answers(result, candidates))
@@ -96,7 +103,11 @@ def mapped_confidence(result: Result) -> Floats:
         own = tempered(result.posterior, 1 / result.provenance.temperature).max(1)
     features = item_features(result, votes, own)
     intercept, *weights = constants.MAPS.get(result.provenance.method, constants.MAPS[ANY_METHOD])
-    return np.asarray(1 / (1 + np.exp(-(intercept + features @ np.array(weights)))))
+    by_labels = np.asarray(1 / (1 + np.exp(-(intercept + features @ np.array(weights)))))
+    voice = result.artefact(FeatureVoice)
+    if voice is None or voice.confidence is None:
+        return by_labels
+    return np.where(result.truth == voice.truth, voice.confidence, by_labels)
 
 
 def answer_shift(confidence: Floats, right: NDArray[np.bool_]) -> float:

@@ -98,9 +98,13 @@ def hold_out_rows(
 
 
 def one_label_per_item(
-    data: CrowdData, rng: np.random.Generator, items: NDArray[np.bool_] | None = None
+    data: CrowdData,
+    rng: np.random.Generator,
+    items: NDArray[np.bool_] | None = None,
+    *,
+    min_labels: int = MIN_LABELS_PER_ITEM,
 ) -> NDArray[np.int64]:
-    """Draw one label of every item that has `MIN_LABELS_PER_ITEM`, never two of one item.
+    """Draw one label of every item that has enough, never two of one item.
 
     Parameters
     ----------
@@ -110,6 +114,8 @@ def one_label_per_item(
         Draws them.
     items : array of bool [N], optional
         Which items may lose a label; all, if not given.
+    min_labels : int
+        Labels that an item must have.
 
     Returns
     -------
@@ -120,7 +126,7 @@ def one_label_per_item(
 
     order = rng.permutation(canonical_order(data))
     _, first = np.unique(data.item[order], return_index=True)
-    may_lose_one = data.labels_per_item >= MIN_LABELS_PER_ITEM
+    may_lose_one = data.labels_per_item >= min_labels
     if items is not None:
         may_lose_one &= items
     drawn = order[first]

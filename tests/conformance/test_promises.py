@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import pickle
 from typing import Any, Literal, get_args, get_origin
 
@@ -204,7 +205,7 @@ class BlindRun(Run):
     def settled(self, change: Any, tol: float) -> bool:
         return False
 
-    def part(self, title: str) -> Run:
+    def part(self, title: str, *, stop_at: float = math.inf) -> Run:
         return self
 
     def generator(self) -> Any:

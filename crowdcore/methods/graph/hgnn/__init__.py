@@ -115,6 +115,7 @@ def _find_consensus(labels: Labels, run: Run) -> Consensus:
     from crowdcore.registry import get_method
 
     pool, data = get_method("auto"), labels.data
+    settings = pool.configure({"feature_seconds": 0})
     held = hold_out_labels(data, run.rng)
     crowds = [labels]
     if len(held):
@@ -122,7 +123,7 @@ def _find_consensus(labels: Labels, run: Run) -> Consensus:
         crowds = [labels.with_data(data.only(kept)), labels]
     consensuses = []
     for step in run.loop(len(crowds), "Asking other methods"):
-        pooled = pool.function(crowds[step], pool.configure({}), run.part("Consensus"))
+        pooled = pool.function(crowds[step], settings, run.part("Consensus"))
         agreed = pooled.item_scores["members_against"] == 0
         consensuses.append(Consensus.from_posterior(crowds[step], pooled.posterior, agreed))
     if len(held):

@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from crowdcore.artefacts.candidates import Candidates
+from crowdcore.artefacts.feature_voice import FeatureVoice
 from crowdcore.artefacts.own_confidence import OwnConfidence
 from crowdcore.artefacts.pool_members import PoolMembers
 from crowdcore.class_result import ClassEstimate, ClassResult
@@ -16,8 +17,16 @@ from crowdcore.config import GoldConfig
 from crowdcore.data import UNKNOWN, CrowdData, Floats
 from crowdcore.distributions import as_array, likeliest_classes
 from crowdcore.method import method
-from crowdcore.methods.pool.auto import _choosing
-from crowdcore.result import Result
+from crowdcore.methods.pool.auto import _choosing, _features
+from crowdcore.methods.pool.auto._pool import (
+    MEMBERS,
+    NEEDS_LISTED_LABELS,
+    VOTES_WEIGHT,
+    Pool,
+    fit_member,
+    fit_pool,
+    log_opinion,
+)
 from crowdcore.wording import percent
 
 if TYPE_CHECKING:
@@ -28,19 +37,7 @@ if TYPE_CHECKING:
     from crowdcore.engine.labels import Labels
     from crowdcore.run import Run
 
-MEMBERS: tuple[tuple[str, int], ...] = (("hds", 1), ("ds", 1), ("hbcc", 1), ("mace", 3))
-"""Members with their weights, the cheap ones first: as much for the three that model errors by
-matrices, from coarse to rich, as for the one that models spamming."""
-
-VOTES_WEIGHT = 1
-"""The weight of the votes themselves, which decide where the two kinds of members stand against
-each other, both sure: without it the last digits of their probabilities would."""
-
-MIN_OTHER_PROBABILITY = 0.01
-"""No member can veto a class: all other classes together have at least this probability."""
-
-NEEDS_LISTED_LABELS = "mace"
-"""The member that must list all labels; of a large completed matrix they can only be counted."""
+__all__ = ["MEMBERS", "VOTES_WEIGHT", "AutoConfig", "auto", "log_opinion"]
 
 
 class AutoConfig(GoldConfig):
@@ -58,6 +55,13 @@ class AutoConfig(GoldConfig):
         "answers, from ten on, tell which to trust (gold). These then stand, and no longer score "
         "the result.",
     )
+    feature_seconds: int = Field(
+        120,
+        ge=0,
+        le=1_000_000,
+        description="Seconds that methods may learn from features of the items, where there are "
+        "any. They get a voice if they foretell labels that were held out; 0 leaves features out.",
+    )
     max_seconds: int = Field(
         600, ge=1, le=1_000_000, description="Seconds after which no further member is started."
     )
@@ -68,7 +72,7 @@ class AutoConfig(GoldConfig):
     year=2026,
     paper="logarithmic opinion pool; Genest and Zidek, doi:10.1214/ss/1177013825",
     config=AutoConfig,
-    leaves=[PoolMembers, Candidates, OwnConfidence],
+    leaves=[PoolMembers, FeatureVoice, Candidates, OwnConfidence],
     quick={"choose": "ask"},
     excuses={
         "fake_cuda": "It reads back how far its members agree; they are tested themselves.",
@@ -83,40 +87,37 @@ def auto(labels: Labels, cfg: AutoConfig, run: Run) -> ClassEstimate:
         cfg.choose == "gold" and labels.use_gold
     ):  # answers that a member knows cannot tell how good it is
         labels = labels.with_data(labels.data)
-
-    def fit_member(name: str, params: dict[str, object]) -> ClassResult:
-        return _fit_member(labels, name, params, run.part(name))
-
-    results: list[ClassResult] = []
-    pool = [
-        (name, weight) for name, weight in MEMBERS if labels.listable or name != NEEDS_LISTED_LABELS
-    ]
-    for step in run.loop(len(pool), "Members"):
-        results.append(fit_member(pool[step][0], {"use_gold": labels.use_gold}))
-        run.log(seconds=time.perf_counter() - start)
-        if time.perf_counter() - start > cfg.max_seconds:
-            break
-    run.converged = all(result.provenance.converged for result in results)
-    member_weights = [weight for _, weight in pool[: len(results)]]
-    scores = log_opinion(labels.shares()) * VOTES_WEIGHT
-    for result, weight in zip(results, member_weights, strict=True):
-        posterior = labels.tensor(result.posterior, labels.dtype)
-        scores.add_(log_opinion(posterior), alpha=weight)
-    scores /= VOTES_WEIGHT + sum(member_weights)
-    posterior, _ = em.normalise(labels, scores)
-    truth, _ = likeliest_classes(as_array(posterior, np.float64))
-    n_disputed = int(np.any([result.truth != truth for result in results], axis=0).sum())
-    artefacts: list[Artefact] = []
+    pool = fit_pool(labels, run, max_seconds=cfg.max_seconds)
+    heard = _features.Heard()
+    if cfg.feature_seconds:
+        heard = _features.listen(
+            labels,
+            pool,
+            run,
+            lambda fewer, part: fit_pool(fewer, part, max_seconds=cfg.max_seconds),
+            seconds=cfg.feature_seconds,
+        )
+    posterior, truth = pool.posterior, pool.truth
+    n_disputed = int((pool.members_against(truth) > 0).sum())
+    artefacts: list[Artefact] = [] if heard.voice is None else [heard.voice]
+    if heard.posterior is not None:
+        posterior = labels.clamp(labels.tensor(heard.posterior, labels.dtype), other=0.0)
+        truth, _ = likeliest_classes(as_array(posterior, np.float64))
     chosen_notes: list[str] = []
     has_chosen = False
     if cfg.choose != "off":
         further, left_out = _choosing.fit_candidates(
-            labels, run, fit_member, stop_at=start + cfg.max_seconds
+            labels,
+            run,
+            lambda name, params: fit_member(labels, name, params, run.part(name)),
+            stop_at=start + cfg.max_seconds,
         )
         chosen, candidates, chosen_notes = _choose(
             labels.observed,
             posterior,
-            [*results, *further],
+            pool,
+            heard,
+            further,
             left_out=left_out,
             use_answers=cfg.choose == "gold",
         )
@@ -124,47 +125,20 @@ def auto(labels: Labels, cfg: AutoConfig, run: Run) -> ClassEstimate:
         if has_chosen := bool(len(candidates.answered)):
             posterior = labels.tensor(chosen, labels.dtype)
             truth, _ = likeliest_classes(chosen)
-    truths = [truth, *(result.truth for result in results)]
-    members_against = np.sum([each != truth for each in truths[1:]], axis=0)
-    agreement = [[float(np.mean(a == b)) for b in truths] for a in truths[1:]]
-    if has_chosen:  # the known answers stand
-        posterior = _with_answers(labels, posterior, candidates.answered)
+            # the known answers stand
+            posterior = _with_answers(labels, posterior, candidates.answered)
+    run.converged = all(result.provenance.converged for result in pool.results)
     counts = em.given_counts(labels, posterior)
-    members = PoolMembers(
-        names=[result.provenance.method for result in results],
-        titles=[result.provenance.title for result in results],
-        weights=np.array(member_weights),
-        votes=VOTES_WEIGHT,
-        skipped=[name for name, _ in pool[len(results) :]],
-        agreement=np.array(agreement),
-    )
+    members = pool.members(truth)
     return ClassEstimate(
         posterior=posterior,
         confusion=em.normalise_rows(counts, 0.01),
-        item_scores={"members_against": members_against},
+        item_scores={"members_against": pool.members_against(truth)},
         artefacts=[members, *artefacts],
-        members=tuple(results),
+        members=tuple(pool.results),
         used_gold=has_chosen,
-        notes=(*_notes(labels, members, n_disputed), *chosen_notes),
+        notes=(*_notes(labels, members, n_disputed), *heard.notes, *chosen_notes),
     )
-
-
-def _fit_member(labels: Labels, name: str, params: dict[str, object], run: Run) -> ClassResult:
-    from crowdcore.registry import get_method
-
-    member, start = get_method(name), time.perf_counter()
-    config = member.configure(params)
-    result = Result.checked(
-        member.function(labels, config, run),
-        data=labels.observed,
-        method=member,
-        config=config,
-        run=run,
-        began=start,
-        used_gold=labels.use_gold,
-    )
-    assert isinstance(result, ClassResult)  # members work on classes
-    return result
 
 
 def _with_answers(labels: Labels, posterior: Tensor, answered: NDArray[np.integer]) -> Tensor:
@@ -177,30 +151,40 @@ def _with_answers(labels: Labels, posterior: Tensor, answered: NDArray[np.intege
 def _choose(
     data: CrowdData,
     posterior: Tensor,
-    fitted: list[ClassResult],
+    pool: Pool,
+    heard: _features.Heard,
+    further: list[ClassResult],
     *,
     left_out: list[str],
     use_answers: bool,
 ) -> tuple[Floats, Candidates, list[str]]:
-    """Let known answers weigh the pool and single methods; the items that are known stand."""
-    others = [
-        result
-        for result in fitted
+    """Let known answers weigh the pool, learners and single methods; what is known stands."""
+    own = as_array(posterior, np.float64)
+    title = "the pool" if heard.posterior is None else "the pool with features"
+    rivals = [("auto", title, own, likeliest_classes(own)[0])]
+    if heard.posterior is not None:
+        rivals.append(("labels", "the pool without features", pool.probabilities, pool.truth))
+        for name, title, opinion in heard.learners:
+            table = np.where(np.isnan(opinion), own, opinion)
+            alone = f"{title}, by features alone"
+            rivals.append((name, alone, table, likeliest_classes(table)[0]))
+    rivals += [
+        (result.provenance.method, result.provenance.title, result.posterior, result.truth)
+        for result in (*pool.results, *further)
         if result.provenance.method in (*_choosing.OF_THE_POOL, *_choosing.FURTHER)
     ]
+    names, titles, posteriors, truths = zip(*rivals, strict=True)
     gold = np.full(data.n_items, UNKNOWN)
     if use_answers and data.gold is not None:
         gold = data.gold
-    own = as_array(posterior, np.float64)
-    chosen, candidates, notes = _choosing.choose(
-        names=["auto", *(result.provenance.method for result in others)],
-        titles=["the pool", *(result.provenance.title for result in others)],
-        posteriors=[own, *(result.posterior for result in others)],
-        truths=np.stack([likeliest_classes(own)[0], *(result.truth for result in others)]),
+    return _choosing.choose(
+        names=list(names),
+        titles=list(titles),
+        posteriors=list(posteriors),
+        truths=np.stack(truths),
         gold=gold,
         left_out=left_out,
     )
-    return chosen, candidates, notes
 
 
 def _notes(labels: Labels, members: PoolMembers, n_disputed: int) -> list[str]:
@@ -232,8 +216,3 @@ def _notes(labels: Labels, members: PoolMembers, n_disputed: int) -> list[str]:
             "be better than the simple ones."
         )
     return notes
-
-
-def log_opinion(posterior: Tensor) -> Tensor:
-    """What a member adds to the pool, in logarithms [N, K]."""
-    return posterior.clamp(min=MIN_OTHER_PROBABILITY / max(1, posterior.shape[1] - 1)).log()
