@@ -70,6 +70,33 @@ def sum_by(codes: NDArray[Any], values: NDArray[Any], size: int) -> NDArray[np.f
     return np.bincount(codes, values, minlength=size).astype(np.float64, copy=False)
 
 
+def sorted_with(keys: NDArray[Any], values: NDArray[Any], size: int) -> NDArray[np.int64]:
+    """Order values by their keys, and then by value.
+
+    Packed integers are sorted: `argsort` and `lexsort` take several times as long.
+
+    Parameters
+    ----------
+    keys
+        Whole numbers from 0 on [n]; times `size` they must stay below 2 ** 63.
+    values
+        Whole numbers from 0 to `size` - 1 [n].
+    size
+        Above every value.
+
+    Returns
+    -------
+    numpy.ndarray
+        The values [n], in their new order.
+    """
+    bits = max(1, (size - 1).bit_length())
+    packed = keys.astype(np.int64) << bits
+    packed |= values
+    packed.sort()
+    packed &= (1 << bits) - 1
+    return packed
+
+
 def check_codes(name: str, codes: NDArray[Any], names: tuple[str, ...]) -> None:
     """Refuse codes without a name, and names that occur twice."""
     if int(codes.min()) < 0 or int(codes.max()) >= len(names):

@@ -10,61 +10,11 @@ import pandas as pd
 from crowdcore.audit.judging.worker_evidence import WorkerEvidence, worker_evidence
 from crowdcore.audit.verdicts import Verdict, judge
 from crowdcore.audit.worker_numbers import WorkerNumbers, worker_numbers
-from crowdcore.confusion import given_counts, safe_ratio
+from crowdcore.audit.worker_scores import confusion_scores
+from crowdcore.confusion import safe_ratio
 from crowdcore.data import UNKNOWN, Codes, CrowdData, Floats
-from crowdcore.distributions import TIE_TOLERANCE
 from crowdcore.export.columns import GIVEN, SCORE, TableColumn, build_table
 from crowdcore.result import Result
-
-
-def spammer_score(confusion: Floats, noise: Floats | float = 0.0) -> Floats:
-    """Score workers by Raykar and Yu: 0 if answers do not depend on the truth, 1 if they follow it.
-
-    Parameters
-    ----------
-    confusion
-        P(given | true) of each worker [W, true, given].
-    noise
-        The variance of each entry [W, true, given]; it would pass for skill and is taken off.
-
-    Returns
-    -------
-    numpy.ndarray
-        Scores [W]; NaN where there is only one class.
-    """
-    n_classes = confusion.shape[-1]
-    if n_classes == 1:
-        return np.full(len(confusion), np.nan)
-    deviation = (confusion - confusion.mean(1, keepdims=True)) ** 2
-    excess = deviation - (1 - 1 / n_classes) * noise
-    score: Floats = np.clip(excess.sum((1, 2)) / (n_classes - 1), 0, 1)
-    return score
-
-
-def cost_quality(confusion: Floats, prior: Floats) -> Floats:
-    """Score workers by Ipeirotis, Provost and Wang: 1 - cost / a spammer's, after undoing bias.
-
-    Parameters
-    ----------
-    confusion
-        P(given | true) of each worker [W, true, given].
-    prior
-        How common each class is [K].
-
-    Returns
-    -------
-    numpy.ndarray
-        Scores [W]; NaN where the truths have a single class: a spammer then costs nothing.
-    """
-    spammer_cost = 1 - float((prior**2).sum())
-    if spammer_cost < TIE_TOLERANCE:
-        return np.full(len(confusion), np.nan)
-    joint = confusion * prior[:, None]  # [W, true, given]
-    given = joint.sum(1, keepdims=True)
-    soft = np.divide(joint, given, out=np.zeros_like(joint), where=given > 0)
-    cost = (given[:, 0] * (1 - (soft**2).sum(1))).sum(1)
-    quality: Floats = np.clip(1 - cost / spammer_cost, 0, 1)
-    return quality
 
 
 class WorkerAudit:
@@ -113,19 +63,9 @@ class WorkerAudit:
         return _truth_shares(self.result)
 
     @cached_property
-    def counts(self) -> Floats:
-        """Soft counts of labels [W, true, given]."""
-        return given_counts(self.result)
-
-    @cached_property
-    def confusion(self) -> tuple[Floats, Floats]:
-        """Cautious confusion matrices [W, true, given], and their variance."""
-        return _cautious_confusion(self.counts, self.given_shares)
-
-    @cached_property
-    def cost_quality(self) -> Floats:
-        """The expected-cost quality [W]."""
-        return cost_quality(self.confusion[0], self.truth_shares)
+    def scores(self) -> tuple[Floats, Floats]:
+        """The spammer score and the expected-cost quality [W]."""
+        return confusion_scores(self.result, self.truth_shares)
 
     @cached_property
     def judgements(self) -> list[tuple[WorkerNumbers, Verdict, str]]:
@@ -195,7 +135,7 @@ COLUMNS: tuple[TableColumn[WorkerAudit], ...] = (
         help="Raykar and Yu's spammer score: 0 if the answers do not depend on the truth, "
         "1 if they follow it. An inverted worker is informative too.",
         unit="score",
-        values=lambda audit: spammer_score(*audit.confusion),
+        values=lambda audit: audit.scores[0],
     ),
     TableColumn(
         name="cost_quality",
@@ -203,7 +143,7 @@ COLUMNS: tuple[TableColumn[WorkerAudit], ...] = (
         help="Ipeirotis, Provost and Wang: 1 minus the expected cost of the labels, after "
         "undoing bias, over a spammer's.",
         unit="score",
-        values=lambda audit: audit.cost_quality,
+        values=lambda audit: audit.scores[1],
     ),
     TableColumn(
         name="gold_n",
@@ -353,14 +293,6 @@ def with_requirement(
         evidence=[sentence for _, sentence in judged],
         requirement=requirement,
     )
-
-
-def _cautious_confusion(counts: Floats, shares: Floats) -> tuple[Floats, Floats]:
-    """Confusion drawn towards "answers regardless of the truth" by one label, and its variance."""
-    total = counts.sum(2, keepdims=True)
-    prior = np.nan_to_num(shares, nan=1 / counts.shape[-1])[:, None, :]
-    confusion = (counts + prior) / (total + 1)
-    return confusion, confusion * (1 - confusion) * total / (total + 1) ** 2
 
 
 def _gold_hits(data: CrowdData) -> tuple[Floats, Floats]:

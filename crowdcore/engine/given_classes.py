@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch.nn.functional import embedding_bag
 
+from crowdcore.codes import sorted_with
 from crowdcore.engine.bags import bag_starts, cut_long_bags
 
 if TYPE_CHECKING:
@@ -81,12 +82,12 @@ class GivenClasses:
         self.label_worker = self._index(packed)
         self._keys = self._index(key), self._index(bag_starts(size))
         self._items = self._index(np.arange(len(cells))), self._index(bag_starts(per_item))
-        self._cells = self._index(_sort_by(key, rank, len(cells)))
+        self._cells = self._index(sorted_with(key, rank, len(cells)))
         keys = np.bincount(key, minlength=labels.n_workers * n_classes)
         self.key_counts = labels.tensor(keys, labels.dtype)
         starts, owner = cut_long_bags(keys)
         self._key_starts = self._index(starts), labels.tensor(owner)
-        by_class = _sort_by(given, np.arange(len(cells)), len(cells))
+        by_class = sorted_with(given, np.arange(len(cells)), len(cells))
         starts, owner = cut_long_bags(np.bincount(given, minlength=n_classes))
         self._classes = self._index(by_class), self._index(item[by_class])
         self._class_starts = self._index(starts), labels.tensor(owner)
@@ -193,17 +194,6 @@ class GivenClasses:
     def from_table(self, table: Tensor) -> Tensor:
         """Return the values of the cells [C] in a table [N, K]."""
         return table.reshape(-1).index_select(0, self.code)
-
-
-def _sort_by(
-    keys: NDArray[np.int64], values: NDArray[np.int64], n_values: int
-) -> NDArray[np.int64]:
-    """Values below `n_values` ordered by their keys; as packed integers, for `argsort` is slow."""
-    bits = max(1, (n_values - 1).bit_length())
-    packed = (keys << bits) | values
-    packed.sort()
-    packed &= (1 << bits) - 1
-    return packed
 
 
 def _sum_bags(index: Tensor, values: Tensor, bags: tuple[Tensor, Tensor], size: int) -> Tensor:

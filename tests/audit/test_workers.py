@@ -6,8 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from crowdcore.audit.workers import COLUMNS, cost_quality, spammer_score, worker_table
-from crowdcore.confusion import worker_confusion
+from crowdcore.audit.worker_scores import (
+    GivenColumns,
+    confusion_scores,
+    cost_quality,
+    spammer_score,
+)
+from crowdcore.audit.workers import COLUMNS, worker_table
+from crowdcore.confusion import given_counts, worker_confusion
 from crowdcore.data import CrowdData, Floats
 from crowdcore.registry import fit
 from tests.crowds import draw, golden_crowd
@@ -15,9 +21,16 @@ from tests.crowds import draw, golden_crowd
 EYE = np.eye(2)
 
 
+def columns(confusion: Floats) -> GivenColumns:
+    """All columns of confusion matrices [W, true, given]."""
+    n_classes = confusion.shape[1]
+    values = confusion.transpose(0, 2, 1).reshape(-1, n_classes)
+    return GivenColumns(values, np.arange(len(confusion)) * n_classes)
+
+
 def test_spammer_score_is_one_for_the_perfect_and_zero_for_the_blind() -> None:
     blind = np.array([[0.3, 0.7], [0.3, 0.7]])
-    score = spammer_score(np.stack([EYE, EYE[::-1], blind]))
+    score = spammer_score(columns(np.stack([EYE, EYE[::-1], blind])))
     np.testing.assert_allclose(score, [1, 1, 0], atol=1e-12)
 
 
@@ -27,15 +40,36 @@ def test_spammer_score_equals_the_pairwise_form() -> None:
     pairs = [
         ((confusion[:, c] - confusion[:, d]) ** 2).sum(1) for c in range(4) for d in range(c + 1, 4)
     ]
-    np.testing.assert_allclose(spammer_score(confusion), sum(pairs) / 12, atol=1e-12)
+    np.testing.assert_allclose(spammer_score(columns(confusion)), sum(pairs) / 12, atol=1e-12)
 
 
 def test_cost_quality_forgives_a_bias_that_can_be_undone() -> None:
     prior = np.array([0.5, 0.5])
     blind = np.full((2, 2), 0.5)
-    quality = cost_quality(np.stack([EYE, EYE[::-1], blind]), prior)
+    quality = cost_quality(columns(np.stack([EYE, EYE[::-1], blind])), prior)
     np.testing.assert_allclose(quality, [1, 1, 0], atol=1e-12)
-    assert np.isnan(cost_quality(EYE[None], np.array([1.0, 0.0]))).all()
+    assert np.isnan(cost_quality(columns(EYE[None]), np.array([1.0, 0.0]))).all()
+
+
+def test_scores_by_given_columns_equal_those_of_whole_matrices(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(4)
+    confusion = rng.dirichlet(np.full(7, 0.3), size=(30, 7))
+    data = draw(confusion, rng.integers(0, 7, 80), 3, rng)
+    result = fit(data, "soft_mv")
+    counts = given_counts(result)
+    total = counts.sum(2, keepdims=True)
+    shares = np.stack([np.bincount(data.label[data.worker == w], minlength=7) for w in range(30)])
+    matrices = (counts + (shares / shares.sum(1, keepdims=True))[:, None]) / (total + 1)
+    noise = matrices * (1 - matrices) * total / (total + 1) ** 2
+    prior = result.posterior.mean(0)
+    expected = (
+        spammer_score(columns(matrices), columns(noise).values),
+        cost_quality(columns(matrices), prior),
+    )
+    monkeypatch.setattr("crowdcore.audit.worker_scores.MAX_NUMBERS", 40)  # a few workers at a time
+    np.testing.assert_allclose(confusion_scores(result, prior), expected, atol=1e-12)
 
 
 def crowd_of_characters() -> CrowdData:

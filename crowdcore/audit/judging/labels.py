@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crowdcore.codes import sorted_with
 from crowdcore.data import UNKNOWN, CrowdData, Floats
 
 Rows = NDArray[np.int64]
@@ -50,10 +51,15 @@ class JudgedLabels:
         JudgedLabels
             The labels by worker; those of one worker stand in the order of the data.
         """
+        row = sorted_with(data.worker, np.arange(data.n_labels), data.n_labels)
         pair = data.worker.astype(np.int64) * data.n_items + data.item
-        last_first = np.unique(pair[::-1], return_index=True)[1]
-        row = np.sort(data.n_labels - 1 - last_first)
-        row = row[np.argsort(data.worker[row], kind="stable")]
+        if len(repeated := _repeated(pair)):
+            doubtful = row[np.isin(pair[row], repeated)]
+            last = np.unique(pair[doubtful][::-1], return_index=True)[1]
+            is_earlier = np.ones(len(doubtful), bool)
+            is_earlier[len(doubtful) - 1 - last] = False
+            row = row[~np.isin(row, doubtful[is_earlier])]
+        del pair
         gold = np.full(data.n_items, UNKNOWN) if data.gold is None else data.gold
         return cls(
             row=row,
@@ -129,19 +135,21 @@ class JudgedLabels:
     @cached_property
     def by_item(self) -> Any:
         """A sparse matrix [N, W × K] of votes; columns are (worker, given)."""
-        return self._sparse(self.weight)
+        n_keys = self.n_workers * self.n_classes
+        weight = None if not self.in_group.any() else self.weight
+        return _sparse(self.item, self._key, (self.n_items, n_keys), self.dtype, weight)
 
     @cached_property
     def by_given(self) -> Any:
         """A sparse matrix [W × K, N] with a 1 for every label."""
-        return self._sparse(np.ones(len(self.item))).T.tocsr()
+        n_keys = self.n_workers * self.n_classes
+        return _sparse(self._key, self.item, (n_keys, self.n_items), self.dtype)
 
-    def _sparse(self, values: Floats) -> Any:
-        from scipy.sparse import csr_array
-
-        column = self.worker * self.n_classes + self.given
-        shape = (self.n_items, self.n_workers * self.n_classes)
-        return csr_array((values.astype(self.dtype), (self.item, column)), shape)
+    @property
+    def _key(self) -> Rows:
+        """The (worker, given) of each label [L]."""
+        key: Rows = self.worker * self.n_classes + self.given
+        return key
 
     def worker_sums(self, values: NDArray[Any]) -> Floats:
         """Add values [L] up by worker [W]."""
@@ -152,3 +160,30 @@ def sums_by(codes: NDArray[Any], values: NDArray[Any], size: int) -> Floats:
     """Add values [n] up by their codes [n], which lie below `size`."""
     sums: NDArray[Any] = np.bincount(codes, weights=values, minlength=size)
     return sums.astype(np.float64, copy=False)
+
+
+def _repeated(codes: Rows) -> Rows:
+    """The codes that occur more than once, each once."""
+    ordered = np.sort(codes)
+    return np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+
+
+def _sparse(
+    row: Rows,
+    column: Rows,
+    shape: tuple[int, int],
+    dtype: type[np.floating[Any]],
+    values: Floats | None = None,
+) -> Any:
+    """A sparse matrix with a 1, or these values, at distinct places; columns ascend in a row."""
+    from scipy.sparse import csr_array
+
+    starts = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=shape[0]))])
+    if values is None:
+        columns, entries = sorted_with(row, column, shape[1]), np.ones(len(row), dtype)
+    else:
+        order = np.lexsort((column, row))
+        columns, entries = column[order], values[order].astype(dtype)
+    if max(len(row), shape[1]) < np.iinfo(np.int32).max:
+        columns, starts = columns.astype(np.int32), starts.astype(np.int32)
+    return csr_array((entries, columns, starts), shape)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from crowdcore.audit.judging.accuracy import QUANTILES
 from crowdcore.audit.judging.judgement import Judgement, judge_crowd
-from crowdcore.audit.judging.labels import Flags, Rows
+from crowdcore.audit.judging.labels import Flags, JudgedLabels, Rows, sums_by
 from crowdcore.audit.judging.worker_types import (
     BLIND,
     INVERTED,
@@ -248,7 +248,7 @@ def _time_columns(judgement: Judgement) -> dict[str, Any]:
     """What the order and the times of labels show of each worker."""
     time, labels = judgement.time, judgement.labels
     n_workers = labels.n_workers
-    hit = np.asarray(judgement.comparison.hit, np.float64)
+    hit = judgement.comparison.hit
     nothing, nobody = np.zeros(n_workers), np.zeros(n_workers, bool)
     drift, haste = time.drift, time.haste
     drift_at = np.zeros(n_workers, np.int64) if drift is None else drift.n_first
@@ -258,8 +258,7 @@ def _time_columns(judgement: Judgement) -> dict[str, Any]:
         early, late = (place != UNKNOWN) & (place <= last), place > last
     fast, slow = labels.comparable & time.fast, labels.comparable & ~time.fast
     before, after, right_fast, right_slow = (
-        safe_ratio(labels.worker_sums(hit * part), labels.worker_sums(part))
-        for part in (early, late, fast, slow)
+        _share_right(labels, hit, part) for part in (early, late, fast, slow)
     )
     return {
         "drift": nothing if drift is None else drift.probability,
@@ -277,6 +276,14 @@ def _time_columns(judgement: Judgement) -> dict[str, Any]:
         "pattern": nothing if time.pattern is None else time.pattern,
         "has_pattern": nobody if time.pattern is None else time.has_pattern,
     }
+
+
+def _share_right(labels: JudgedLabels, hit: NDArray[Any], part: Flags) -> Floats:
+    """The mean belief in a worker's labels of some part [W]; NaN for those who have none there."""
+    rows = np.flatnonzero(part)
+    worker = labels.worker[rows]
+    total = sums_by(worker, hit[rows], labels.n_workers)
+    return safe_ratio(total, np.bincount(worker, minlength=labels.n_workers))
 
 
 def _pair_columns(judgement: Judgement, accuracy: Floats) -> dict[str, Any]:

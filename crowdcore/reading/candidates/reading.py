@@ -192,12 +192,18 @@ class Candidate:
         blank = np.array([not name.strip() for name in labels.classes], bool)
         nobody = np.array([not name.strip() for name in labels.workers], bool)
         rows = ~(blank[labels.label] | nobody[labels.worker])
-        item, worker = labels.item[rows].astype(np.int64), labels.worker[rows]
+        item, worker, label = labels.item, labels.worker, labels.label
+        if not rows.all():
+            item, worker, label = item[rows], worker[rows], label[rows]
+        # Codes are counted, pairs sorted: `numpy.unique` took ten times as long on large files.
+        pairs = item.astype(np.int64) << 32
+        pairs |= worker
+        pairs.sort()
         return Counts(
-            items=len(np.unique(item)),
-            workers=len(np.unique(worker)),
-            labels=len(np.unique(item << 32 | worker)),
-            classes=len(np.unique(labels.label[rows])),
+            items=int(np.count_nonzero(np.bincount(item))),
+            workers=int(np.count_nonzero(np.bincount(worker))),
+            labels=int(np.count_nonzero(pairs[1:] != pairs[:-1])) + min(1, len(pairs)),
+            classes=int(np.count_nonzero(np.bincount(label))),
         )
 
     def preview(self, n_rows: int = 5) -> list[dict[str, str]]:
