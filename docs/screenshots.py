@@ -68,7 +68,8 @@ class Shot:
 def _upload(page: Page) -> None:
     page.get_by_text("New data", exact=True).click()
     sample = ROOT / "sample_data" / "wide" / "labels.csv"
-    page.locator('input[type="file"]').first.set_input_files(sample)
+    uploader = page.get_by_test_id("stFileUploader").filter(has_text="Labels file")
+    uploader.locator("input").set_input_files(sample)
     page.get_by_role("button", name="Create project").wait_for()
 
 

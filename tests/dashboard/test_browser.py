@@ -74,6 +74,12 @@ def heading(page: Page, name: str) -> None:
     page.get_by_role("heading", name=name, exact=True).wait_for()
 
 
+def upload(page: Page, paths: list[Path]) -> None:
+    """Choose files of a new project; the page may still show where gold is added to an old one."""
+    uploader = page.get_by_test_id("stFileUploader").filter(has_text="Labels file")
+    uploader.locator("input").set_input_files(paths)
+
+
 def overflow(page: Page) -> int:
     wide = "main => main.scrollWidth - main.clientWidth"
     return int(page.get_by_test_id("stMain").evaluate(wide))
@@ -94,7 +100,7 @@ def test_a_file_becomes_results_that_survive_a_reload(
     experts = "item,answer\ni1,cat\ni2,dog\ni3,cat\n"
     (tmp_path / "experts.csv").write_text(experts, encoding="utf-8")
     uploads = [tmp_path / "experts.csv", tmp_path / "pets.csv"]
-    page.locator('input[type="file"]').first.set_input_files(uploads)
+    upload(page, uploads)
     page.get_by_text("holds answers of 3 of the 40 items").wait_for()
     page.get_by_role("button", name="Create project").click()
     heading(page, "Run")
@@ -133,7 +139,7 @@ def test_stop_stops_and_the_exported_truths_are_those_of_the_run(
     heading(page, "Data")
     if home.projects():
         page.get_by_text("New data", exact=True).click()
-    page.locator('input[type="file"]').first.set_input_files(tmp_path / "crowd.csv")
+    upload(page, [tmp_path / "crowd.csv"])
     page.get_by_role("button", name="Create project").click()
     heading(page, "Run")
 
