@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crowdcore.artefacts.communities import Community
+    from crowdcore.audit.agreements.panel import AgreementPanel
+    from crowdcore.audit.agreements.worker_pairs import WorkerPairs
     from crowdcore.audit.comparison import Comparison
     from crowdcore.audit.expertise import Expertise
     from crowdcore.audit.judging.worker_evidence import WorkerEvidence
@@ -151,6 +153,38 @@ def agreement(run_id: str) -> Any:
 
     data = result(run_id).data
     return audit_of(data.kind).agreement(data)
+
+
+@st.cache_resource(max_entries=8, show_spinner="Measuring the agreement …")
+def agreement_panel(run_id: str) -> AgreementPanel:
+    """Return every measure of agreement of the labels that a run used."""
+    from crowdcore.audit.agreements.panel import measure_agreement
+
+    return measure_agreement(result(run_id).data)
+
+
+@st.cache_resource(max_entries=8, show_spinner="Measuring the agreement …")
+def data_agreement(dataset_id: str) -> AgreementPanel:
+    """Return every measure of agreement of the labels of a data set."""
+    from crowdcore.audit.agreements.panel import measure_agreement
+
+    return measure_agreement(data(dataset_id))
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def worker_pairs(run_id: str, workers: tuple[str, ...]) -> WorkerPairs:
+    """Return how far every two of some workers agree, on all labels of a run's data."""
+    from crowdcore.audit.agreements.worker_pairs import compare_workers
+
+    return compare_workers(with_all_labels(state.workspace().run(run_id)).data, list(workers))
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def data_pairs(dataset_id: str, workers: tuple[str, ...]) -> WorkerPairs:
+    """Return how far every two of some workers agree, on all labels of a data set."""
+    from crowdcore.audit.agreements.worker_pairs import compare_workers
+
+    return compare_workers(data(dataset_id), list(workers))
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the labels …")

@@ -14,7 +14,7 @@ from crowdcore.artefacts.label_embeddings import LabelEmbeddings
 from crowdcore.artefacts.spectral import SpectralSpace
 from crowdcore.data import Kind
 
-PREPARE, RESULTS, DECIDE = "Prepare", "Results", "Decide"
+PROJECT, PREPARE, RESULTS, DECIDE = "Project", "Prepare", "Results", "Decide"
 ANALYSIS, SHARE, HELP = "How it came to this", "Share", "Help"
 """Sections of the navigation, in their order."""
 
@@ -43,11 +43,13 @@ class Page:
     @property
     def is_about_a_run(self) -> bool:
         """Whether the page shows the results of the current run."""
-        return self.section in (RESULTS, DECIDE, ANALYSIS, SHARE)
+        return self.section in (PROJECT, RESULTS, DECIDE, ANALYSIS, SHARE)
 
 
 PAGES = (
+    Page(name="overview", title="Overview", icon="space_dashboard", section=PROJECT),
     Page(name="data", title="Data", icon="table_view", section=PREPARE),
+    Page(name="agreement", title="Agreement", icon="handshake", section=PREPARE),
     Page(name="run", title="Run", icon="play_circle", section=PREPARE),
     Page(name="truths", title="Truths", icon="task_alt", section=RESULTS),
     Page(name="workers", title="Workers", icon="groups", section=RESULTS),

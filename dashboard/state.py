@@ -91,6 +91,11 @@ def goto(page: str, **query: str) -> NoReturn:
     st.switch_page(get_page(page).path, query_params={**_ids(pin_run=False), **query})
 
 
+def link(**query: str) -> dict[str, str]:
+    """Return the query of a link to another page of this project and run."""
+    return {**_ids(pin_run=True), **query}
+
+
 def remember_project(project_id: str | None) -> None:
     """Make a project the current one of this tab; the run and selections of another one go."""
     if project_id == st.session_state.get("project") == st.query_params.get("project"):

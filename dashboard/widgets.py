@@ -219,6 +219,20 @@ def panel_heading(title: str, *, key: str, on_close: Callable[[], None]) -> None
         st.button("Close", icon=":material/close:", key=key, type="tertiary", on_click=on_close)
 
 
+def download_csv(frame: pd.DataFrame, name: str, *, key: str) -> None:
+    """Offer a table as a CSV file that is safe to open in a spreadsheet."""
+    from crowdcore.export.writers import frame_bytes
+
+    st.download_button(
+        "Download CSV",
+        lambda: frame_bytes(frame, "csv"),
+        file_name=name,
+        mime="text/csv",
+        icon=":material/download:",
+        key=key,
+    )
+
+
 def open_item(name: str | None, *, key: str, note: str = "") -> None:
     """Offer to open an item on the Truths page; without a name, say how to select one.
 

@@ -16,6 +16,7 @@ from crowdcore.cli.dashboard import dashboard
 from crowdcore.cli.decide import decide
 from crowdcore.cli.export import export
 from crowdcore.cli.methods import list_methods
+from crowdcore.cli.overview import overview
 from crowdcore.cli.predict import predict
 from crowdcore.cli.report import report
 from crowdcore.cli.run import run
@@ -41,6 +42,7 @@ app.command("methods")(list_methods)
 app.command("simulate")(simulate)
 app.add_typer(decide, name="decide")
 app.command("compare")(compare)
+app.command("overview")(overview)
 app.command("report")(report)
 bench.command("confidence")(confidence)
 bench.command("verdicts")(verdicts)

@@ -7,7 +7,7 @@ import typer
 
 from crowdcore.cli.lookup import Root
 from crowdcore.cli.terminal import echo_json, table
-from crowdcore.wording import count
+from crowdcore.wording import NOTHING, count
 
 if TYPE_CHECKING:
     from crowdcore.workspace import Workspace
@@ -45,6 +45,31 @@ def list_all(*, root: Root = None, as_json: Json = False) -> None:
     header = ["what", "id", "name", "state"]
     lines = [[row[name] for name in header] for row in rows]
     typer.echo(table(header, lines, n_left=len(header)) if rows else "There are no projects yet.")
+
+
+@workspace.command("worker")
+def show_worker(
+    name: Annotated[str, typer.Argument(metavar="WORKER", help="The worker's name.")],
+    *,
+    root: Root = None,
+    as_json: Json = False,
+) -> None:
+    """Show what every project says of a worker, and what was decided about them."""
+    from crowdcore.workspace import Workspace
+    from crowdcore.workspace.history import worker_history
+
+    history = worker_history(Workspace(root), name)
+    if as_json:
+        echo_json(history.astype(object).where(history.notna(), None).to_dict("records"))
+        return
+    header = ["project", "run", "n_labels", "verdict", "accuracy", "decision", "reason", "by"]
+    known = history[header].astype(object).where(history[header].notna(), NOTHING)
+    rows = [
+        [f"{cell:.3g}" if isinstance(cell, float) else str(cell) for cell in row]
+        for row in known.to_numpy(object).tolist()
+    ]
+    nobody = f"No project of this workspace has a worker called {name!r}."
+    typer.echo(table(header, rows, n_left=len(header)) if rows else nobody)
 
 
 @workspace.command("add")

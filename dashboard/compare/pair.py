@@ -115,13 +115,7 @@ def _draw_items(comparison: Comparison, after: RunRow) -> None:
     )
     with st.container(horizontal=True):
         widgets.open_item(item, key="compare_open_item")
-        st.download_button(
-            "Download CSV",
-            comparison.items.to_csv(index=False),
-            file_name="changed-truths.csv",
-            icon=":material/download:",
-            key="compare_items_csv",
-        )
+        widgets.download_csv(comparison.items, "changed-truths.csv", key="compare_items_csv")
 
 
 def _draw_settings(comparison: Comparison) -> None:

@@ -14,7 +14,7 @@ from crowdcore.wording import count
 from dashboard import cache, layout, state, widgets
 from dashboard.kinds import views_of
 from dashboard.text import list_names
-from dashboard.workers import table, ticked
+from dashboard.workers import history, matrix, table, ticked
 from dashboard.workers.table import EXCLUDED
 
 if TYPE_CHECKING:
@@ -50,8 +50,10 @@ def draw() -> None:
         ticked.select(run, names)
     with right_column:
         parts.draw_overview(run, shown, keys)
+    matrix.draw(run, shown, names)
     if len(names) == 1:
         parts.draw_worker(run, names[0])
+        history.draw(run, names[0])
     elif names:
         ticked.draw(run, workers, names, parts.ticked_cells)
 

@@ -86,7 +86,7 @@ class AgreementPanel:
         if main.value is None:
             return main.note
         if self.percent is main or self.percent.value is None:
-            sentence = f"{main.name.capitalize()} is {main.text}."
+            sentence = f"Agreement ({main.name}) is {main.text}."
         else:
             sentence = (
                 f"Two workers agree in {percent(self.percent.value)} of cases; "

@@ -87,6 +87,11 @@ class HealthReport:
         relevant = [finding for finding in self.findings if finding.severity in order]
         return tuple(sorted(relevant, key=lambda finding: order[finding.severity]))
 
+    @property
+    def serious(self) -> tuple[str, ...]:
+        """Titles of the warnings, without the notices."""
+        return tuple(one.title for one in self.warnings if one.severity == "warning")
+
     def finding(self, id: str) -> Finding | None:
         """Look up one check; None where it was not made."""
         return next((finding for finding in self.findings if finding.id == id), None)
