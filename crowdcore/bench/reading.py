@@ -18,12 +18,20 @@ PROTOCOL = (
     "A reading is right if it finds the manifest's numbers of items, workers, labels and distinct "
     "answers, for the question that is read or for one that is listed beside it. Also right: to "
     "refuse a file that is to be refused, or the work of one annotator, and to decline rankings, "
-    "drawings and spans by name. Everything else that is read is wrong: silent if the reader has "
-    "no doubt."
+    "drawings, spans and free text by name. Everything else that is read is wrong: silent if the "
+    "reader has no doubt."
 )
 
 _OUTCOMES = ("right", "asked", "refused", "wrong in doubt", "wrong in silence")
-_DECLINED_KINDS = {"ranking": "rankings", "spans": "spans boxes sequences"}
+_DECLINED_KINDS = {
+    "ranking": ("rankings",),
+    "spans": ("spans", "boxes"),
+    "boxes": ("boxes", "spans"),
+    "drawing": ("boxes",),
+    "text": ("free text",),
+    "free text": ("free text",),
+}
+"""For kinds of the manifest that are declined, by which name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,7 +166,7 @@ def _judge(readings: Readings, row: dict[str, str], wanted: Counts | None) -> tu
 def _rightly_refused(row: dict[str, str], wanted: Counts, kind: str) -> bool:
     if wanted.workers == 1:
         return True
-    return kind in DECLINED and kind in _DECLINED_KINDS.get(row.get("kind", ""), "")
+    return kind in DECLINED and kind in _DECLINED_KINDS.get(row.get("kind", ""), ())
 
 
 def _matching(best: Candidate, wanted: Counts | None) -> str | None:

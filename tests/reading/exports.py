@@ -31,6 +31,8 @@ class Export:
         What the answers are.
     refused
         A word of the refusal.
+    counts
+        Items, workers, labels and classes of a right reading.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Export:
     label: str | None = None
     kind: str = "classes"
     refused: str = ""
+    counts: str = "30/6/90/3"
 
 
 def answers() -> list[tuple[int, int, str]]:

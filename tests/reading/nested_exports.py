@@ -208,8 +208,8 @@ NESTED: dict[str, Export] = {
             ]
         ),
         item="id",
-        worker="animal.responses.users",
-        label="animal.responses",
+        worker="user_id",
+        label="animal",
     ),
     "Labelbox": Export(
         name="export.ndjson",

@@ -12,11 +12,13 @@ from crowdcore.reading import propose_readings, read_labels
 from crowdcore.reading.columns.platforms import find_platform, platforms
 from crowdcore.reading.parsing.nested import find_shape, shapes
 from tests.cli.calling import call
+from tests.reading import more_exports, more_tables
 from tests.reading.exports import N_ITEMS, N_WORKERS, PER_ITEM, TABLES, answers, table
 from tests.reading.nested_exports import NESTED
 
 EXPORTS = {**TABLES, **NESTED}
 
+MORE = {**more_exports.NESTED, **more_tables.TABLES}
 READ = {title: export for title, export in EXPORTS.items() if export.item is not None}
 
 
@@ -49,9 +51,29 @@ def test_an_export_without_annotators_is_refused_by_name(title: str) -> None:
         read_labels(export.content, name=export.name)
 
 
+@pytest.mark.parametrize("title", MORE)
+def test_a_variant_of_an_export_is_read_or_refused(title: str) -> None:
+    export = MORE[title]
+    readings = propose_readings(export.content, name=export.name)
+    if export.item is None:
+        assert readings.refusal is not None
+        assert export.refused in readings.refusal.seems
+        return
+    assert readings.refusal is None
+    assert readings.settled
+    best = readings.best
+    assert best is not None
+    wanted = (export.item or None, export.worker, export.label)
+    assert (best.roles.item, best.roles.worker, best.roles.label) == wanted
+    assert best.kind == export.kind
+    assert best.counts.short() == export.counts
+    if export.kind != "comparisons":  # whose items are those that are compared
+        assert read_labels(export.content, name=export.name).n_items == best.counts.items
+
+
 def test_every_shape_of_nested_json_has_a_sample() -> None:
     found = set()
-    for export in EXPORTS.values():
+    for export in [*EXPORTS.values(), *MORE.values()]:
         try:
             value = json.loads(export.content)
             records = value if isinstance(value, list) else next(iter(value.values()))
@@ -67,7 +89,7 @@ def test_every_shape_of_nested_json_has_a_sample() -> None:
 
 def test_every_platform_has_a_sample() -> None:
     found = set()
-    for export in EXPORTS.values():
+    for export in [*EXPORTS.values(), *MORE.values()]:
         readings = propose_readings(export.content, name=export.name)
         if (platform := find_platform(readings.table.columns)) is not None:
             found.add(platform.title)

@@ -10,11 +10,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from crowdcore.reading.agreement import chance_corrected, numeric_agreement
 from crowdcore.reading.candidates.measures import (
     Key,
     Measures,
-    chance_corrected,
-    numeric_agreement,
 )
 from crowdcore.reading.columns.names import label_strength
 
@@ -31,7 +30,8 @@ _ORDER_GAIN = 0.1
 """Numbers are ratings if agreement rises by so much when near misses count as such."""
 
 _MIN_RATINGS = 100
-_DRAWN = ('"x"', "pathX", "points", "bbox", "bounding", "polygon", "rle", "brush")
+_DRAWN = ('"x"', "pathX", "points", "bbox", "bounding", "polygon", "rle", "brush", '"left"', "xmin",
+          '"x1"', "segmentation", "coordinates", "geometry")  # fmt: skip
 _RANKED_ATOMS = 3
 _MAX_ATOM_WORDS = 8
 _LIKERT = (

@@ -13,14 +13,21 @@ from crowdcore.reading.candidates.details import (
     name_gold,
     name_time,
 )
-from crowdcore.reading.candidates.long_tables import Cross, find_crosses, judge
+from crowdcore.reading.candidates.long_tables import Cross, find_crosses, judge, speaks
 from crowdcore.reading.candidates.measures import Key, Measures, joined_name
-from crowdcore.reading.candidates.questions import find_questions
+from crowdcore.reading.candidates.questions import agreement_of, find_questions
 from crowdcore.reading.candidates.reading import Candidate, Question, Rule
 from crowdcore.reading.candidates.source_file import SourceFile
-from crowdcore.reading.columns.names import is_question_name, item_strength, worker_strength
+from crowdcore.reading.columns.names import (
+    is_question_name,
+    item_strength,
+    label_strength,
+    vocabulary,
+    words_of,
+    worker_strength,
+)
 from crowdcore.reading.columns.roles import Roles, unused_columns
-from crowdcore.wording import count
+from crowdcore.wording import count, join_names
 
 _PLATFORM_POINTS = 20.0
 _COMPARED_POINTS = 60.0
@@ -28,6 +35,10 @@ _CROSSES_READ = 3
 _MIN_UNIQUE_NAMED = 0.5
 _MIN_UNIQUE_BY_VALUES = 0.7
 _MAX_QUESTIONS_IN_ROWS = 60
+_MET_ONCE = 0.95
+_OFTEN_SHARED = 0.3
+_MIN_AGREEMENT = 0.05
+_KEY_WORDS = vocabulary("key field variable attribute")
 
 
 def long_readings(file: SourceFile) -> list[Candidate]:
@@ -48,13 +59,18 @@ def long_readings(file: SourceFile) -> list[Candidate]:
         crosses = [cross for cross in crosses if _plausible(cross)]
     if not crosses and hints.worker is not None:
         crosses = [judge(measures, key, hints.worker) for key in hints.items[:1]]
+    read = [(cross, _read_cross(file, cross)) for cross in crosses[:_CROSSES_READ]]
+    candidates = [candidate for _, candidate in read if candidate is not None]
+    if any(c is not None and c.kind == "comparisons" and _names_items(cross) for cross, c in read):
+        return candidates  # what was asked about two is the item, not the two themselves
     compared = _read_compared(file)
-    candidates = [] if compared is None else [compared]
-    for cross in crosses[:_CROSSES_READ]:
-        candidate = _read_cross(file, cross)
-        if candidate is not None:
-            candidates.append(candidate)
-    return candidates
+    return candidates if compared is None else [compared, *candidates]
+
+
+def _names_items(cross: Cross) -> bool:
+    """Whether a worker meets an item once, and several workers meet it."""
+    crossing = cross.crossing
+    return crossing.unique_share >= _MET_ONCE and crossing.shared_share >= _OFTEN_SHARED
 
 
 def _read_compared(file: SourceFile) -> Candidate | None:
@@ -112,7 +128,7 @@ def _read_cross(file: SourceFile, cross: Cross) -> Candidate | None:
             taken=taken,
             lenient=True,
         )[:1]
-    if not questions:
+    if not questions or not _like_a_crowd(measures, cross, questions[0]):
         return None
     if questions[0].gold is None:
         gold = gold or gold_by_values(measures, cross.item, questions[0].label)
@@ -120,13 +136,42 @@ def _read_cross(file: SourceFile, cross: Cross) -> Candidate | None:
     pair = find_pair(measures, questions[0].label)
     if pair is not None:
         questions[0] = replace(questions[0], kind="comparisons", note=pair.reason)
-    questions += _in_rows(measures, cross, questions)
+    in_rows = _in_rows(measures, cross, questions)
+    if in_rows and _is_log(cross, questions[0]):
+        in_rows.sort(key=lambda question: -question.n_labels)
+        questions = [*in_rows, *questions]
+    else:
+        questions += in_rows
     return _long_candidate(file, cross, questions[0], tuple(questions))
+
+
+def _like_a_crowd(measures: Measures, cross: Cross, question: Question) -> bool:
+    """Whether workers meet items, and agree where nothing but values says what columns are."""
+    if label_strength(question.label) == 3:  # noqa: PLR2004
+        return True
+    crossing = cross.crossing
+    if crossing.items_per_worker <= 1 and crossing.shared_share == 0:
+        return False  # a list of workers: each of them, and each item, comes once
+    if worker_strength(cross.worker) or not measures.profile.table.header:
+        return True
+    if label_strength(question.label) or speaks(measures, cross.worker, "worker"):
+        return True
+    return agreement_of(measures, question.label, cross.item) >= _MIN_AGREEMENT
+
+
+def _is_log(cross: Cross, question: Question) -> bool:
+    """Whether rows are changes of a value by its key, as screening tools write them."""
+    named = any(set(words_of(column)) & _KEY_WORDS for column in cross.item)
+    return named and words_of(question.label)[-1:] == ("value",)
 
 
 def _in_rows(measures: Measures, cross: Cross, questions: Sequence[Question]) -> list[Question]:
     """List the questions that a column of the item's key names."""
-    named = [column for column in cross.item if len(cross.item) > 1 and is_question_name(column)]
+    named = [
+        column
+        for column in cross.item
+        if len(cross.item) > 1 and (is_question_name(column) or words_of(column) == ("key",))
+    ]
     if not named or measures.n_distinct((named[0],)) > _MAX_QUESTIONS_IN_ROWS:
         return []
     column, main = named[0], questions[0]
@@ -194,6 +239,13 @@ def _long_candidate(
 
     reasons |= unused_columns(roles, file.table.columns)
     named = file.platform is not None or worker_strength(cross.worker) > 1
+    doubt = "" if named else "Which columns are item and worker is told by their values alone."
+    ticks = file.loose_ticks
+    if not doubt and ticks is not None and question.label in (ticks.name, *ticks.members):
+        doubt = (
+            f"The columns {join_names(list(ticks.members))} may be one question with several "
+            "answers, or a question each."
+        )
     return Candidate(
         title=f"one row per label, item {item!r}, worker {cross.worker!r}, label "
         f"{question.label!r}" + (f" of question {question.name!r}" if question.rows else ""),
@@ -204,7 +256,7 @@ def _long_candidate(
         laid_out=file.table,
         questions=questions,
         select=select,
-        doubt="" if named else "Which columns are item and worker is told by their values alone.",
+        doubt=doubt,
     )
 
 

@@ -88,7 +88,8 @@ def find_crosses(measures: Measures, *, worker: str | None, items: Sequence[Key]
     different: list[Cross] = []
     for cross in crosses:
         if not any(
-            other.worker == cross.worker and measures.same_partition(other.item, cross.item, 1.06)
+            _same_worker(measures, other.worker, cross.worker)
+            and measures.same_partition(other.item, cross.item, 1.06)
             for other in different
         ):
             different.append(cross)
@@ -97,6 +98,14 @@ def find_crosses(measures: Measures, *, worker: str | None, items: Sequence[Key]
         for cross in different
         if not any(_is_finer(measures, other, cross) for other in different if other is not cross)
     ]
+
+
+def _same_worker(measures: Measures, one: str, other: str) -> bool:
+    """Whether two columns name the same people: by id and by name, some without an id."""
+    if one == other:
+        return True
+    together = measures.n_distinct((one, other))
+    return together <= _SLACK * max(measures.n_distinct((one,)), measures.n_distinct((other,)))
 
 
 def _is_finer(measures: Measures, one: Cross, other: Cross) -> bool:
@@ -195,7 +204,9 @@ def _has_siblings(measures: Measures, column: str) -> bool:
     alike = 0
     for other in measures.profile.columns:
         others = set(measures.facts(other).values)
-        if other != column and others and 2 * len(values & others) >= min(len(values), len(others)):
+        same_size = len(others) <= 2 * len(values) + 1 and len(values) <= 2 * len(others) + 1
+        shared = 2 * len(values & others) >= min(len(values), len(others))
+        if other != column and others and same_size and shared:
             alike += 1
     few = measures.profile.n_rows < _FEW_ROWS or is_numbered_worker(column)
     return alike >= (1 if few else 2)
@@ -289,8 +300,8 @@ def _without_answers(measures: Measures, key: Key, worker: str) -> Key:
     return key
 
 
-def _looks_like(measures: Measures, column: str, role: str) -> bool:
-    """Whether ids speak for themselves, as in w1, w2 or task-7."""
+def speaks(measures: Measures, column: str, role: str) -> bool:
+    """Tell whether ids speak for themselves: w1 and w2 are workers, task-7 is an item."""
     values = measures.facts(column).values[:20]
     return bool(values) and all(_SPEAKING[role].fullmatch(value) for value in values)
 
@@ -333,7 +344,7 @@ def judge(measures: Measures, item: Key, worker: str) -> Cross:
         ),
     ]
     for role, column in (("worker", worker), ("item", item[0])):
-        if _looks_like(measures, column, role):
+        if speaks(measures, column, role):
             rules.append(Rule(points=6.0, sentence=f"The values of {column!r} name {role}s."))
     facts = [measures.facts(column) for column in item]
     if any(fact.is_prose for fact in facts):

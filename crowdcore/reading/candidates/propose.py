@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from crowdcore.reading.candidates.long_readings import long_readings
 from crowdcore.reading.candidates.reading import DECLINED, KINDS, Candidate, Readings, Refusal
 from crowdcore.reading.candidates.refusals import describe
+from crowdcore.reading.candidates.regions import region_kind
 from crowdcore.reading.candidates.source_file import look_at
 from crowdcore.reading.candidates.wide_readings import wide_readings
 from crowdcore.reading.columns.platforms import find_platform
@@ -45,6 +46,9 @@ def propose_readings(source: Source | Table, *, name: str | None = None) -> Read
     candidates = [*long_readings(file), *wide_readings(file)]
     readable = [candidate for candidate in candidates if candidate.kind not in DECLINED]
     readable.sort(key=lambda candidate: -candidate.score)
+    best_read = readable[0] if readable else None
+    if (kind := region_kind(file.measures, best_read)) and (candidates or kind == "boxes"):
+        return Readings(table=table, candidates=tuple(readable), refusal=_not_supported(kind))
     if readable:
         best = readable[0]
         refusal = _declined(candidates, best) or _single_worker(best)

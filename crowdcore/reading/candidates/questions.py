@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crowdcore.reading.candidates.kinds import kind_of, numbers_of
-from crowdcore.reading.candidates.measures import Key, Measures, numeric_agreement
+from crowdcore.reading.agreement import numeric_agreement
+from crowdcore.reading.candidates.kinds import is_ranking, kind_of, numbers_of
+from crowdcore.reading.candidates.measures import Key, Measures
 from crowdcore.reading.candidates.reading import Question
 from crowdcore.reading.columns.names import (
     is_derived_name,
@@ -111,7 +112,8 @@ def judge_answer(
         and strength == 0
         and (facts.n_distinct > _FREE_ROWS or facts.is_unique)
     )
-    said = facts.is_prose and shared and varies > 0  # in free words, which is told
+    # Answers in free words, and orders, are told for what they are.
+    said = shared and varies > 0 and (facts.is_prose or (noise and is_ranking(facts.values)))
     if not sure and (doubts or (noise and not declared and not said)):
         return no
     score = 3.0 * strength + 15 * max(0.0, min(1.0, alike)) + 10 * facts.filled_share

@@ -104,6 +104,12 @@ def describe(measures: Measures) -> Refusal:
             advice="One annotator cannot be checked against others. Give the files of all "
             "annotators together, in a zip or a folder.",
         )
+    if workers and all(measures.facts(column).is_unique for column in workers):
+        return Refusal(
+            seems=f"a list of workers: {workers[0]!r} never comes twice, so nobody labelled two "
+            "items",
+            advice=EXPORT_EACH,
+        )
     if derived and not workers:
         return Refusal(
             seems=f"an aggregated report: {join_names(derived[:3])} "

@@ -22,6 +22,7 @@ from crowdcore.wording import join_names
 _WIDE_BASE = 25.0
 _MIN_ROW_AGREEMENT = 0.05
 _MIN_ROWS = 20
+_SOME_DECIMALS = 0.2
 _STACKED_CELLS = 200_000
 _ROW = "row"
 
@@ -71,7 +72,10 @@ def _is_crowd(measures: Measures, group: Group, row_worker: str | None) -> bool:
     if group.across == "items":
         return len(group.columns) > 2  # noqa: PLR2004
     whole = len(group.columns) >= len(measures.profile.columns) - 1
-    if whole and len(group.columns) > 2:  # noqa: PLR2004
+    headed = measures.profile.table.header and any(
+        measures.facts(column).decimals > _SOME_DECIMALS for column in group.columns
+    )  # measurements, unless they agree
+    if whole and not headed and len(group.columns) > 2:  # noqa: PLR2004
         return True
     agreement = next((r.points for r in group.rules if "beyond chance" in r.sentence), 0.0) / 15
     return agreement >= _MIN_ROW_AGREEMENT or measures.profile.n_rows < _MIN_ROWS

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from crowdcore.reading.agreement import chance_corrected, numeric_agreement
+from crowdcore.reading.candidates.grids import find_grid
 from crowdcore.reading.candidates.kinds import numbers_of
 from crowdcore.reading.candidates.measures import (
     Key,
     Measures,
-    chance_corrected,
     joined_name,
-    numeric_agreement,
 )
 from crowdcore.reading.candidates.reading import Rule
 from crowdcore.reading.columns.by_values import same_values
@@ -44,6 +44,7 @@ _ANSWER_STEMS = vocabulary(
     "winner vote label answer annotation rating judgement judgment score class choice "
     "response verdict decision"
 )
+_GRID_POINTS = 12.0
 _QUESTION_STEMS = vocabulary("q question item statement image img task text sentence")
 
 
@@ -97,6 +98,20 @@ def find_groups(measures: Measures, row_worker: str | None) -> list[Group]:
     free = [column for column in measures.profile.columns if _may_hold_answers(measures, column)]
     groups = [*_by_index(measures, free), *_by_member(measures, free), *_by_address(measures, free)]
     named = {column for group in groups for column in group.columns}
+    if not groups:
+        groups = [
+            _group(
+                measures,
+                question,
+                tuple(members.values()),
+                tuple(members),
+                points=_GRID_POINTS,
+                sentence=f"The columns {join_names(list(members.values()))} have the same values "
+                f"and differ by a name: the answers of several workers on {question!r}.",
+                named=False,
+            )
+            for question, members in find_grid(measures, free).items()
+        ]
     rows_named = row_worker is not None or any(item_strength(c) >= 2 for c in free)  # noqa: PLR2004
     rest = [
         column

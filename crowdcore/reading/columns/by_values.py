@@ -49,6 +49,7 @@ def same_values(
     position = {column: at for at, column in enumerate(profile.columns)}
     first, last = position[group[0]] - 1, position[group[-1]] + 1
     members = set(group)
+    numeric = all(_is_number(name) for name in names)
     grown = [
         column
         for column in columns
@@ -57,11 +58,20 @@ def same_values(
             first <= position[column] <= last
             and not is_role_name(column)
             and not looks_distinct(profile, column)
+            and not (numeric and not all(map(_is_number, profile.values(column))))
             and profile.max_length(column) <= max_length
             and profile.n_distinct(column) <= max(len(names), _MIN_WIDE_COLUMNS)
         )
     ]
     return tuple(grown), len(group) >= _MIN_WIDE_COLUMNS and len(grown) == len(group)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def looks_distinct(profile: TableProfile, column: str, *, min_rows: int = 2) -> bool:

@@ -44,7 +44,7 @@ _ITEM_WORDS = vocabulary(
     "prompt title headline response_id dialogue dialog"
 )
 _CONTENT_WORDS = vocabulary("text content title headline url uri path input prompt")
-_PLAIN_IDS = (("id",), ("uid",), ("uuid",), ("key",))
+_PLAIN_IDS = (("id",), ("uuid",), ("key",))
 _LABEL_WORDS = vocabulary(
     "label labels answer answers response class category annotation annotations judgement "
     "judgment rating vote choice score decision verdict value given selected selection"
@@ -55,7 +55,8 @@ _QUESTION_WORDS = vocabulary(
 )
 _TIME_WORDS = vocabulary(
     "time times timestamp date datetime started start submitted submit created updated "
-    "finished duration seconds secs elapsed lead minutes expiration deadline timer ms millis"
+    "finished duration seconds secs elapsed lead minutes expiration deadline timer ms millis rt "
+    "latency"
 )
 _METADATA_WORDS = vocabulary(
     "ip country region city channel trust browser agent device status approve approved reject "
@@ -113,7 +114,7 @@ def worker_strength(name: str) -> int:
     rest = [word for word in words if word not in _ID_WORDS and word not in _PREFIX_WORDS]
     is_worker = [word in _WORKER_WORDS or _singular(word) in _WORKER_WORDS for word in rest]
     if not any(is_worker):
-        return 0
+        return int(rest == ["subject"])  # a person in an experiment, a thing elsewhere
     if all(is_worker):
         weak = {"ann", "user", "expert", "person", "reader", "student", "judge"}
         return 2 if len(words) == 1 and rest[0] in weak else 3

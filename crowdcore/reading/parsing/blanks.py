@@ -12,6 +12,8 @@ from crowdcore.reading.parsing.source import Content
 _SAMPLE_LINES = 200
 _MIN_COLUMNS = 3
 _MOST = 0.98
+_MANY_WORDS = 100
+_FEW_DISTINCT = 0.1
 _SIGNS = (",", "\t", ";", "|")
 
 
@@ -57,7 +59,8 @@ def with_tabs(content: Content, text: str, encoding: str) -> Content:
 def _is_code_like(lines: list[str]) -> bool:
     """Whether lines are columns of ids and numbers, not prose of the same number of words."""
     words = [word for line in lines[1:] for word in line.split()]
-    return sum(any(sign.isdigit() for sign in word) for word in words) >= 0.3 * len(words)
+    few = len(words) >= _MANY_WORDS and len(set(words)) <= _FEW_DISTINCT * len(words)
+    return few or sum(any(sign.isdigit() for sign in word) for word in words) >= 0.3 * len(words)
 
 
 def _changed(content: Content, data: bytes) -> Content:

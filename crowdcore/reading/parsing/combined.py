@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,9 +18,18 @@ ANNOTATOR = "annotator"
 """The column that the name of a file or sheet becomes, where each is one annotator's."""
 
 _SHARED = 0.8
+_MANY = 20
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[_T ]\d\d")
+"""A session that nobody named is called by its time."""
 
 
-def combine(tables: Sequence[tuple[str, Table]], *, name: str, noun: str) -> Table:
+def combine(
+    tables: Sequence[tuple[str, Table]],
+    *,
+    name: str,
+    noun: str,
+    faults: Sequence[tuple[str, DataError]] = (),
+) -> Table:
     """Make one table of several.
 
     Parameters
@@ -30,6 +40,8 @@ def combine(tables: Sequence[tuple[str, Table]], *, name: str, noun: str) -> Tab
         The name of the file that holds them all.
     noun
         What each of them is: "file" or "sheet".
+    faults
+        Those that cannot be read, with the reason; they are named.
 
     Returns
     -------
@@ -43,6 +55,8 @@ def combine(tables: Sequence[tuple[str, Table]], *, name: str, noun: str) -> Tab
     DataError
         If there is none.
     """
+    if not tables and faults:
+        raise faults[0][1]
     if not tables:
         problem = f"This is not a table: no {noun} in it holds one"
         raise DataError(problem, file=name, fix="Give a CSV, TSV, JSON, Parquet or XLSX file.")
@@ -58,6 +72,8 @@ def combine(tables: Sequence[tuple[str, Table]], *, name: str, noun: str) -> Tab
     main = groups[0]
     rest = [title for group in groups[1:] for title, _ in group]
     left = f" Not read, because of another shape: {join_names(rest)}." if rest else ""
+    if faults:
+        left += f" Not read, because they are no tables: {join_names([f for f, _ in faults])}."
     if len(main) == 1:
         title, table = main[0]
         where = f" It is the {noun} {title!r}." if len(tables) > 1 else ""
@@ -70,16 +86,34 @@ def _alike(first: Table, second: Table) -> bool:
     return len(a & b) >= _SHARED * max(len(a), len(b))
 
 
+def _share_rows(
+    tables: Sequence[tuple[str, Table]], columns: Sequence[str], people: Collection[str]
+) -> bool:
+    """Whether tables are about the same things: a column of many values that they have in common.
+
+    Parts of one annotator's work have different things in them.
+    """
+    for column in columns:
+        values = [set(table.coded(column).names) for _, table in tables if column in table.columns]
+        if column in people or len(values) < len(tables):
+            continue
+        union = set.union(*values)
+        if len(union) > _MANY and sum(map(len, values)) >= (1 + _SHARED / 2) * len(union):
+            return True
+    return False
+
+
 def _below_each_other(
     tables: Sequence[tuple[str, Table]], *, name: str, noun: str, left: str
 ) -> Table:
     columns = list(dict.fromkeys(column for _, table in tables for column in table.columns))
-    named = [column for column in columns if worker_strength(column) > 1]
-    says_who = any(
-        len({value for _, table in tables if column in table.columns
-             for value in table.coded(column).names if value.strip()}) > 1
-        for column in named
-    )  # fmt: skip
+    people = {
+        column: {value for _, table in tables if column in table.columns
+                 for value in table.coded(column).names if value.strip() and not _TIME.match(value)}
+        for column in columns
+        if worker_strength(column) > 1
+    }  # fmt: skip
+    says_who = any(len(values) > 1 for values in people.values())
     parts: dict[str, list[pa.Array]] = {column: [] for column in columns}
     names: list[str] = []
     for title, table in tables:
@@ -89,9 +123,22 @@ def _below_each_other(
             parts[column].append(table.text(column).combine_chunks() if has else blank)
         names += [title] * table.n_rows
     data = {column: pa.concat_arrays(arrays) for column, arrays in parts.items()}
-    title = noun if says_who or ANNOTATOR in data else ANNOTATOR
-    data[title] = pa.array(names, pa.string())
-    who = "" if title != ANNOTATOR else f" The annotator is the name of the {noun}."
+    title, who = (
+        (noun, "") if says_who else (ANNOTATOR, f" The annotator is the name of the {noun}.")
+    )
+    if (
+        people
+        and not says_who
+        and (not any(people.values()) or _share_rows(tables, columns, people))
+    ):
+        # Everybody exported under one account, or under none: the same items in every file tell.
+        for column in people:
+            data[column] = pa.array(names, pa.string())
+        who = f"{who[:-1]}, which stands in {join_names(list(people))}."
+    elif people and not says_who:
+        data[noun], who = pa.array(names, pa.string()), ""
+    else:
+        data[title] = pa.array(names, pa.string())
     return Table(
         name=name,
         data=pa.table(data),

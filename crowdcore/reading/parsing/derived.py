@@ -19,9 +19,10 @@ _BETWEEN = " / "
 _YES = frozenset(("1", "1.0", "true", "yes", "x", "on", "y", "t", "✓", "checked"))
 
 
-def is_ticked(value: str) -> bool:
-    """Tell whether a cell of a tick box says yes."""
-    return value.strip().lower() in _YES
+def is_ticked(value: str, answer: str = "") -> bool:
+    """Tell whether a cell of a tick box says yes: by a mark, or by the name of its answer."""
+    plain = value.strip().lower()
+    return plain in _YES or (bool(plain) and plain == answer.strip().lower())
 
 
 def with_column(table: Table, name: str, texts: Sequence[str] | pa.ChunkedArray) -> Table:
@@ -118,7 +119,7 @@ def gather_ticks(table: Table, name: str, members: Mapping[str, str]) -> Table:
     rows: list[list[str]] = [[] for _ in range(table.n_rows)]
     for column, answer in members.items():
         coded = table.coded(column)
-        ticked = np.array([is_ticked(value) for value in coded.names], bool)[coded.codes]
+        ticked = np.array([is_ticked(value, answer) for value in coded.names], bool)[coded.codes]
         for row in np.flatnonzero(ticked).tolist():
             rows[row].append(answer)
     return with_column(table, name, ["\n".join(answers) for answers in rows])

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from crowdcore.reading.columns.roles import is_numbered_worker, is_role_name
+from crowdcore.reading.parsing.extra_rows import is_import_row
 
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 _MIN_NUMBERED_COLUMNS = 3
@@ -32,6 +33,8 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
     bool
     """
     first, later_rows = rows[0], rows[1:]
+    if any(is_import_row(row) for row in later_rows[:2]):
+        return True
     if not later_rows or not first[0].strip():
         return True
     columns = [{row[at] for row in later_rows if at < len(row)} for at in range(len(first))]

@@ -8,8 +8,10 @@ from pathlib import Path
 from crowdcore.data import DataError
 from crowdcore.reading.parsing.combined import combine
 from crowdcore.reading.parsing.encoding import binary_error
+from crowdcore.reading.parsing.extra_rows import without_extra_rows
 from crowdcore.reading.parsing.formats import ParseOptions, find_format
 from crowdcore.reading.parsing.formats.archive import read_member
+from crowdcore.reading.parsing.lists_in_cells import with_row_per_answer
 from crowdcore.reading.parsing.source import Source, is_folder, load
 from crowdcore.reading.parsing.table import Table
 
@@ -61,16 +63,24 @@ def open_table(
     if not table.n_rows:
         below = "below the header" if table.header else "in the file"
         raise DataError(f"There is no row {below}", file=table.name, fix=_INCOMPLETE)
-    return table if table.content is not None else replace(table, content=content)
+    table = table if table.content is not None else replace(table, content=content)
+    return with_row_per_answer(without_extra_rows(table))
 
 
 def _open_folder(folder: Path, options: ParseOptions) -> Table:
     """Put the tables of a folder together, as those of a zip."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file() and not _is_hidden(path))
     contents = [(path, load(path)) for path in paths if path.stat().st_size]
-    tables = [(path.stem, read_member(content, options)) for path, content in contents]
-    read = [(title, table) for title, table in tables if table is not None]
-    return combine(read, name=folder.name, noun="file")
+    read: list[tuple[str, Table]] = []
+    faults: list[tuple[str, DataError]] = []
+    for path, content in contents:
+        try:
+            table = read_member(content, options)
+        except DataError as error:
+            faults.append((path.name, error))
+            continue
+        read += [] if table is None else [(path.stem, table)]
+    return combine(read, name=folder.name, noun="file", faults=faults)
 
 
 def _is_hidden(path: Path) -> bool:

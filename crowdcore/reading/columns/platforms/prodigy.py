@@ -10,7 +10,7 @@ _OWN = ("_input_hash", "_task_hash", "_annotator_id", "_session_id", "_timestamp
 
 
 def _hints(columns: Sequence[str]) -> Hints:
-    people = [name for name in ("_annotator_id", "_session_id") if name in columns]
+    people = [name for name in ("_annotator_id", "_session_id", "annotator") if name in columns]
     answers = tuple(name for name in ("accept", "spans", "answer") if name in columns)
     return Hints(
         worker=people[0] if people else None,

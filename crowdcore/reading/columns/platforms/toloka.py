@@ -13,9 +13,12 @@ def _hints(columns: Sequence[str]) -> Hints:
     inputs = tuple(column for column in columns if column.startswith("INPUT:"))
     answers = tuple(column for column in columns if column.startswith("OUTPUT:"))
     names = {answer: f"GOLDEN:{answer.removeprefix('OUTPUT:')}" for answer in answers}
-    items: tuple[tuple[str, ...], ...] = (("ASSIGNMENT:task_id",),)
-    if "ASSIGNMENT:task_id" not in columns:
-        items = (inputs, *((column,) for column in inputs)) if inputs else ()
+    items: tuple[tuple[str, ...], ...] = ()
+    if inputs:
+        items = (inputs, *((column,) for column in inputs))
+    if "ASSIGNMENT:task_id" in columns:
+        # A task that was uploaded again has another id; its inputs then tell.
+        items = (("ASSIGNMENT:task_id",), *items)
     time = next((column for column in _TIMES if column in columns), None)
     started = "ASSIGNMENT:started"
     return Hints(

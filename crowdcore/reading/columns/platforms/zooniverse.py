@@ -90,4 +90,13 @@ PLATFORMS = (
         hints=_hints,
         derive=_derive,
     ),
+    *(
+        Platform(
+            title=f"Zooniverse (reductions, {name})",
+            headers=("subject_id", "workflow_id", "task", name),
+            seems="Zooniverse's reductions: the answers of all volunteers to a subject, counted",
+            refusal="Export the classifications instead: they have a row per volunteer.",
+        )
+        for name in ("reducer_name", "reducer")
+    ),
 )

@@ -39,7 +39,8 @@ def _matches(content: Content) -> float:
 def _read(content: Content, options: ParseOptions) -> Table:
     if content.head.startswith(_GZIP):
         return _read_gzip(content, options)
-    tables = []
+    tables: list[tuple[str, Table]] = []
+    faults: list[tuple[str, DataError]] = []
     try:
         with zipfile.ZipFile(io.BytesIO(content.all())) as archive:
             members = [member for member in archive.infolist() if _is_table(member.filename)]
@@ -51,14 +52,18 @@ def _read(content: Content, options: ParseOptions) -> Table:
                     name=PurePosixPath(member.filename).name,
                     buffer=pa.py_buffer(archive.read(member)),
                 )
-                table = read_member(inner, options)
+                try:
+                    table = read_member(inner, options)
+                except DataError as error:
+                    faults.append((inner.name, error))
+                    continue
                 if table is not None:
                     tables.append((title_of(member.filename, members), table))
     except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError) as error:
         raise DataError(
             f"The zip cannot be unpacked: {error}", file=content.name, fix="Pack it anew."
         ) from None
-    return combine(tables, name=content.name, noun="file")
+    return combine(tables, name=content.name, noun="file", faults=faults)
 
 
 def read_member(content: Content, options: ParseOptions) -> Table | None:

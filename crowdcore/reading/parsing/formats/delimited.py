@@ -21,6 +21,7 @@ from crowdcore.reading.parsing.encoding import decode, encoding_error, text_enco
 from crowdcore.reading.parsing.formats import Format, ParseOptions
 from crowdcore.reading.parsing.header import has_header
 from crowdcore.reading.parsing.original import TextLayout
+from crowdcore.reading.parsing.preamble import lacks_row_names, lines_above
 from crowdcore.reading.parsing.repair import RepairedText, repair
 from crowdcore.reading.parsing.source import Content
 from crowdcore.reading.parsing.table import Table
@@ -43,6 +44,7 @@ class _Dialect:
     n_skipped_lines: int  # before the first row
     rows: list[list[str]]
     header: bool = True  # whether the first row names the columns
+    n_lines_above: int = 0  # of a title or remarks
 
     @property
     def width(self) -> int:
@@ -59,6 +61,9 @@ def _read(content: Content, options: ParseOptions) -> Table:
     content = with_tabs(content, text_head(content, encoding), encoding)
     is_cut = content.buffer.size > len(content.head)
     dialect = _sniff(text_head(content, encoding), content.name, is_cut=is_cut)
+    if lacks_row_names(dialect.rows) and not encoding.startswith("utf-16"):
+        content = _with_row_names(content, dialect)
+        dialect = _sniff(text_head(content, encoding), content.name, is_cut=is_cut)
     header = has_header(dialect.rows) if options.header is None else options.header
     dialect = replace(dialect, header=header)
     names = _column_names(dialect, content.name)
@@ -103,20 +108,46 @@ def _sniff(head: str, file: str, *, is_cut: bool) -> _Dialect:
     if blank_lines := re.match(r"(?:[ \t]*(?:\r\n|\n|\r))*", text):
         n_skipped += len(re.findall(r"\r\n|\n|\r", blank_lines[0]))
         text = text[blank_lines.end() :]
-    best, best_score = None, (0.0, 0)
-    for delimiter in [forced] if forced in DELIMITERS else _by_suffix(file):
-        rows = _sample_rows(text, delimiter, is_cut)
-        score = _evenness(rows)
-        if score > best_score:
-            best = _Dialect(delimiter=delimiter, n_skipped_lines=n_skipped, rows=rows)
-            best_score = score
+    delimiters = [forced] if forced in DELIMITERS else _by_suffix(file)
+    best = _most_even(text, delimiters, is_cut=is_cut)
+    if best is None or (
+        len(best.rows[0]) < _usual_width(best.rows) and not lacks_row_names(best.rows)
+    ):
+        # The first line is shorter than the rows: a title, or remarks, may stand above them.
+        best = _most_even(text, delimiters, is_cut=is_cut, above=True) or best
     if best is None:
         raise DataError(
             "The file has one column only",
             file=file,
             fix="Separate the columns by commas, tabs, semicolons or bars (|).",
         )
+    return replace(best, n_skipped_lines=best.n_skipped_lines + n_skipped)
+
+
+def _most_even(
+    text: str, delimiters: Sequence[str], *, is_cut: bool, above: bool = False
+) -> _Dialect | None:
+    """Choose the delimiter that gives the most even rows, below lines of remarks if asked for."""
+    best, best_score = None, (0.0, 0)
+    for delimiter in delimiters:
+        rows = _sample_rows(text, delimiter, is_cut)
+        n_lines, n_above = lines_above(text, delimiter, rows) if above else (0, 0)
+        rows = rows[n_above:]
+        score = _evenness(rows)
+        if score > best_score:
+            best = _Dialect(
+                delimiter=delimiter, n_skipped_lines=n_lines, n_lines_above=n_lines, rows=rows
+            )
+            best_score = score
     return best
+
+
+def _with_row_names(content: Content, dialect: _Dialect) -> Content:
+    """Begin the header with a delimiter where it lacks the name of the first column."""
+    data = content.all()
+    lines = data.split(b"\n", dialect.n_skipped_lines)
+    lines[-1] = dialect.delimiter.encode() + lines[-1].removeprefix(b"\xef\xbb\xbf")
+    return Content(name=content.name, buffer=pa.py_buffer(b"\n".join(lines)))
 
 
 def _by_suffix(file: str) -> list[str]:
@@ -145,9 +176,13 @@ def _evenness(rows: Sequence[Sequence[str]]) -> tuple[float, int]:
     width = len(rows[0]) if rows else 0
     if width <= 1:
         return (0.0, 0)
-    usual = Counter(map(len, rows)).most_common(1)[0][0]
+    usual = _usual_width(rows)
     share = sum(len(row) == width for row in rows) / len(rows)
     return (share if usual == width else share / 2, width)
+
+
+def _usual_width(rows: Sequence[Sequence[str]]) -> int:
+    return Counter(map(len, rows)).most_common(1)[0][0]
 
 
 def _column_names(dialect: _Dialect, file: str) -> tuple[str, ...]:
@@ -182,7 +217,9 @@ def _describe(dialect: _Dialect, encoding: str) -> str:
     titles = {"cp1252": "Windows-1252, because it is not UTF-8", "utf-8-sig": "UTF-8"}
     title = titles.get(encoding, encoding.upper())
     signs = DELIMITERS[dialect.delimiter]
-    return f"Read as text with {signs} between columns ({title}); {header}."
+    above = f"; {count(dialect.n_lines_above, 'line')} above it left out"
+    above = above if dialect.n_lines_above else ""
+    return f"Read as text with {signs} between columns ({title}); {header}{above}."
 
 
 @dataclass(frozen=True, kw_only=True)

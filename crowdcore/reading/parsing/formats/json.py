@@ -13,17 +13,22 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from crowdcore.data import DataError
+from crowdcore.reading.agreement import chance_corrected
+from crowdcore.reading.columns.names import worker_strength
 from crowdcore.reading.columns.roles import is_role_name, name_rank
 from crowdcore.reading.parsing.encoding import decode, text_encoding, text_head
 from crowdcore.reading.parsing.formats import Format, ParseOptions
 from crowdcore.reading.parsing.nested import find_shape, flat
 from crowdcore.reading.parsing.source import Content
-from crowdcore.reading.parsing.table import Table
+from crowdcore.reading.parsing.table import Table, encode_column
 
 _SUFFIXES = (".json", ".jsonl", ".ndjson", ".manifest")
 _LOOKS_LIKE_JSON = 0.5
 _PAIR = 2
 _SHARED = 0.8
+_CLEARLY_MORE = 0.1
+_MIN_KEYS = 3
+_MIN_LABELS = 30
 _OWN_RECORD = ("answers", "data_row", "annotations")
 """Keys of an object that is one record by itself, however many lists it holds."""
 
@@ -89,17 +94,26 @@ def _read(content: Content, options: ParseOptions) -> Table:
 
 def _as_records(value: Any) -> list[Mapping[str, Any]] | None:
     """Find the records of a JSON value; None where it has none."""
-    if isinstance(value, list) and value:
-        if all(isinstance(member, dict) for member in value):
-            return value
-        if all(_is_pair(member) for member in value):
-            return [{"key": key, **inner} for key, inner in value]
-    if not isinstance(value, dict) or not value:
+    if isinstance(value, dict) and value:
+        return _in_object(value)
+    if not isinstance(value, list) or not value:
         return None
+    if all(isinstance(member, dict) for member in value):
+        return value
+    if all(_is_pair(member) for member in value):
+        return [{"key": key, **inner} for key, inner in value]
+    return None
+
+
+def _in_object(value: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
     lists = [m for m in value.values() if isinstance(m, list) and m and isinstance(m[0], dict)]
     if len(lists) == 1 and not any(name in value for name in _OWN_RECORD):
         return _as_records(lists[0])
     members = list(value.values())
+    if all(isinstance(member, list) and member for member in members) and all(
+        isinstance(inner, dict) for member in members for inner in member
+    ):  # the assignments of each task
+        return [{"key": key, **inner} for key, group in value.items() for inner in group]
     if all(isinstance(member, dict) for member in members) and _are_records(members):
         return [{"key": key, **inner} for key, inner in value.items()]
     return [value] if any(name in value for name in _OWN_RECORD) else None
@@ -113,7 +127,10 @@ def _are_records(members: Sequence[Mapping[str, Any]]) -> bool:
     """Whether objects are records rather than the answers of workers: they share their keys."""
     keys = Counter(key for member in members for key in member)
     shared = [key for key, times in keys.items() if times >= _SHARED * len(members)]
-    return any(is_role_name(key) for key in shared)
+    if len(members) == 1:
+        return sum(is_role_name(key) for key in shared) > 1
+    nested = any(isinstance(member.get(key), dict | list) for key in shared for member in members)
+    return nested or any(is_role_name(key) for key in shared)
 
 
 def _json_lines(text: str, file: str) -> list[Any] | None:
@@ -194,16 +211,17 @@ def _from_records(
     shape = find_shape(records)
     if shape is None:
         rows = [flat(record) for record in records]
-        return _columns_of(rows), None, ""
+        return columns_of(rows), None, ""
     numbered = shape.rows(records)
     if not numbered:
         raise DataError("No record of the JSON has an annotation", file=file, fix=_FIX)
     source_row = np.array([number for number, _ in numbered], np.int64)
     rows = [row for _, row in numbered]
-    return _columns_of(rows), source_row, f", laid out as {shape.title}"
+    return columns_of(rows), source_row, f", laid out as {shape.title}"
 
 
-def _columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Write rows of JSON values as columns of text."""
     keys = dict.fromkeys(key for row in rows for key in row)
     return {key: [_text(row.get(key)) for row in rows] for key in keys}
 
@@ -221,14 +239,17 @@ def _from_dict(value: Mapping[str, Any], file: str) -> tuple[dict[str, list[str]
         if same_keys and any(name_rank("worker", key) is not None for key in value):
             plain = {key: list(member.values()) for key, member in value.items()}
             return _columns(plain), "Read as JSON columns."
-        return _from_answers(value, file), "Read as JSON of the form {item: {worker: label}}."
+        return _from_answers(value, file)
     if not any(isinstance(member, dict | list) for member in members):
         columns = {"item": list(value), "answer": [_text(member) for member in members]}
         return columns, "Read as JSON of the form {item: answer}."
     raise DataError("The JSON has values of several kinds", file=file, fix=_FIX)
 
 
-def _from_answers(value: Mapping[str, Mapping[str, Any]], file: str) -> dict[str, list[str]]:
+def _from_answers(
+    value: Mapping[str, Mapping[str, Any]], file: str
+) -> tuple[dict[str, list[str]], str]:
+    """Make rows of {item: {worker: label}}, or of {worker: {item: label}}."""
     for item, answers in value.items():
         for worker, label in answers.items():
             if isinstance(label, dict | list):
@@ -239,11 +260,31 @@ def _from_answers(value: Mapping[str, Mapping[str, Any]], file: str) -> dict[str
                 )
     pairs = [(item, worker) for item, answers in value.items() for worker in answers]
     labels = [_text(label) for answers in value.values() for label in answers.values()]
-    return {
-        "item": [item for item, _ in pairs],
-        "worker": [worker for _, worker in pairs],
-        "label": labels,
-    }
+    outer, inner = [item for item, _ in pairs], [worker for _, worker in pairs]
+    if _outer_are_workers(outer, inner, labels):
+        columns = {"item": inner, "worker": outer, "label": labels}
+        return columns, "Read as JSON of the form {worker: {item: label}}."
+    columns = {"item": outer, "worker": inner, "label": labels}
+    return columns, "Read as JSON of the form {item: {worker: label}}."
+
+
+def _outer_are_workers(outer: list[str], inner: list[str], labels: list[str]) -> bool:
+    """Whether the outer keys name workers: by their words, or because labels agree within inner.
+
+    Labels of one item agree; those of one worker do not, beyond how often classes come.
+    """
+    by_name = [
+        all(worker_strength(key.rstrip("0123456789_- ")) > 1 for key in set(keys))
+        for keys in (outer, inner)
+    ]
+    if by_name[0] != by_name[1] or len(labels) < _MIN_LABELS:
+        return by_name[0]
+    codes = [
+        encode_column(pa.array(texts)).codes.astype(np.int64) for texts in (outer, inner, labels)
+    ]
+    within_outer, within_inner = (chance_corrected(codes[at], codes[2]) for at in (0, 1))
+    fewer = _MIN_KEYS <= len(set(outer)) < len(set(inner))
+    return fewer and within_inner > within_outer + _CLEARLY_MORE
 
 
 def _columns(value: Mapping[str, Sequence[Any]]) -> dict[str, list[str]]:

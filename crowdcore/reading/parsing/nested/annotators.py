@@ -46,7 +46,10 @@ def _answers_by_person(key: str, value: Mapping[str, Any]) -> bool:
         label_strength(key) > 0 or worker_strength(key) > 0 or key.endswith(("votes", "answers"))
     )
     soft = {"soft", "hard", "counts", "count", "distribution", "probabilities"} & set(words_of(key))
-    return bool(value) and about and not soft
+    lists = any(
+        isinstance(inner, list) and any(map(_people_key, inner)) for inner in value.values()
+    )
+    return bool(value) and about and not soft and not lists
 
 
 def _share(rows: Sequence[Row], column: str, test: Any) -> float:

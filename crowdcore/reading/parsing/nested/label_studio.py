@@ -1,4 +1,4 @@
-"""Label Studio's own JSON: tasks with annotations, each with results."""
+"""Label Studio's own JSON: tasks with annotations, each with results; and its JSON-MIN."""
 
 from __future__ import annotations
 
@@ -8,16 +8,51 @@ from typing import Any
 
 from crowdcore.reading.parsing.nested import Record, Row, Rows, Shape, flat, several
 
-_PLAIN = ("choices", "rating", "text", "number", "datetime", "taxonomy")
+_PLAIN = ("choices", "rating", "text", "number", "datetime", "taxonomy", "selected")
+_MIN = ("annotation_id", "annotator", "lead_time")
 
 
 def _matches(records: Sequence[Record]) -> bool:
-    return all("data" in record and ("annotations" in record or "completions" in record)
-               for record in records)  # fmt: skip
+    return all(map(_is_task, records)) or all(map(_is_min, records))
+
+
+def _is_task(record: Record) -> bool:
+    return "data" in record and ("annotations" in record or "completions" in record)
+
+
+def _is_min(record: Record) -> bool:
+    return all(name in record for name in _MIN)
+
+
+def choices_of(value: Any) -> Any:
+    """Write {"choices": ["a", "b"]}, as JSON-MIN and CSV have several choices, into one cell.
+
+    Parameters
+    ----------
+    value
+        An answer.
+
+    Returns
+    -------
+    Any
+        Any other value as it is.
+    """
+    if (
+        isinstance(value, dict)
+        and list(value) == ["choices"]
+        and isinstance(value["choices"], list)
+    ):
+        return several(value["choices"])
+    return value
 
 
 def _rows(records: Sequence[Record]) -> Rows:
     rows: Rows = []
+    if _is_min(records[0]):
+        return [
+            (number, {name: choices_of(value) for name, value in record.items()})
+            for number, record in enumerate(records)
+        ]
     for number, record in enumerate(records):
         task = {"id": record.get("id", number), **flat(record["data"], "data.")}
         for annotation in record.get("annotations") or record.get("completions") or []:

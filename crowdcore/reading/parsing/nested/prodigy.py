@@ -20,7 +20,7 @@ def _rows(records: Sequence[Record]) -> Rows:
 
 
 def _row(record: Record) -> Row:
-    row: Row = {key: record.get(key) for key in _KEPT if key in record}
+    row: Row = {key: record.get(key) for key in _KEPT if record.get(key) is not None}
     answered = record.get("answer")
     if "accept" in record:
         names = {option.get("id"): option.get("text") for option in record.get("options") or []}
