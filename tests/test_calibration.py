@@ -94,3 +94,14 @@ def test_the_order_of_the_labels_changes_no_calibration() -> None:
     one, other = (fit(crowd, "ds", calibrate="labels") for crowd in (data, shuffled))
     assert one.provenance.temperature == other.provenance.temperature
     np.testing.assert_allclose(one.posterior, other.posterior, atol=1e-9)
+
+
+@pytest.mark.parametrize(("n_items", "is_enough"), [(49, False), (50, True)])
+def test_fifty_items_are_needed_to_hold_labels_out(n_items: int, is_enough: bool) -> None:
+    rng = np.random.default_rng(1)
+    data = draw(np.full((6, 2, 2), 0.5), rng.integers(0, 2, n_items), 6, rng)
+    if is_enough:
+        assert fit(data, "ds", calibrate="labels").provenance.temperature is not None
+        return
+    with pytest.raises(DataError, match="49 items have so many, 50 are needed"):
+        fit(data, "ds", calibrate="labels")

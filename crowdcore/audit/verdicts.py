@@ -309,7 +309,7 @@ VERDICTS = (
         "both are wrong.",
         caveat="It does not say who copied, or that anybody did: people who learnt from each "
         "other, or one person with two accounts, look the same.",
-        errors="In simulated crowds one pair in about 100,000 that had nothing to do with each "
+        errors="In simulated crowds one pair in about 260,000 that had nothing to do with each "
         "other was called so. Of copies 90% are found from 40 shared items on, half from "
         "20 to 39. In real crowds people who share a wrong idea look the same.",
         advice="Review their shared items and ask. If the answers were copied, let the group vote "

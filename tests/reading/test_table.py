@@ -262,3 +262,12 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
         open_table(tmp_path)
     with pytest.raises(DataError, match="cannot be read"):
         open_table("a\0b")
+
+
+def test_blanks_cut_columns_where_nearly_all_rows_are_cut_alike() -> None:
+    rows = [f"item{n} worker{n % 5} {n % 2}" for n in range(100)]
+    rows[10] = "item0 worker1"
+    assert len(open_table("\n".join(["task worker label", *rows, ""]).encode()).columns) == 3
+    rows[11:13] = ["item0 worker1"] * 2
+    with pytest.raises(DataError, match="one column only"):
+        open_table("\n".join(["task worker label", *rows, ""]).encode())

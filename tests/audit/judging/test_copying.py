@@ -1,12 +1,13 @@
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from crowdcore.audit.judging import copying
-from crowdcore.audit.judging.copying import AlikePairs, Meetings
+from crowdcore.audit.judging.copying import AlikePairs, Meetings, alike_pairs
 from crowdcore.audit.judging.judgement import judge_crowd
 from crowdcore.audit.judging.labels import JudgedLabels
 from crowdcore.data import CrowdData
@@ -140,3 +141,27 @@ def test_meetings_are_counted_once_per_item() -> None:
     meetings = Meetings.from_labels(JudgedLabels.from_data(CrowdData.from_triples(triples)))
     assert meetings.shared.tolist() == [6, 6, 6]
     assert sorted(meetings.same.tolist()) == [5, 5, 6]
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """A fit in which every same answer has these two ratios."""
+
+    ratios: tuple[float, float]
+    has_matrices: bool = True
+
+    def same_answer_ratios(self, labels: JudgedLabels) -> Any:
+        del labels
+        return lambda first, _second: tuple(np.full(len(first), ratio) for ratio in self.ratios)
+
+
+def test_the_smaller_of_both_factors_counts() -> None:
+    labels = JudgedLabels.from_data(without_gold(crowd_with_copiers(2, 0).data))
+    meetings = Meetings.from_labels(labels)
+    small, mixed, turned, large = (
+        alike_pairs(labels, _Fit(ratios), meetings).log_factor  # type: ignore[arg-type]
+        for ratios in ((1.2, 1.2), (1.2, 3.0), (3.0, 1.2), (3.0, 3.0))
+    )
+    np.testing.assert_allclose(mixed, np.minimum(small, large))
+    np.testing.assert_allclose(turned, mixed)
+    assert (small < large).any()

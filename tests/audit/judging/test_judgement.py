@@ -100,3 +100,21 @@ def test_answering_blindly_would_be_right_by_the_classes_of_the_items_seen() -> 
         favourite = np.bincount(data.label[own]).argmax()
         share = np.mean(simulation.truth[data.item[own]] == favourite)
         assert abs(judgement.chance[worker] - share) < 0.15
+
+
+def test_nobody_is_called_biased_below_four_to_one() -> None:
+    simulation = simulate(
+        items=600,
+        workers=60,
+        classes=2,
+        labels_per_item=10,
+        class_bias=0.5,
+        spammers=0.05,
+        features=0,
+        seed=0,
+    )
+    judgement = judge_crowd(without_gold(simulation.data))
+    probability, called = judgement.types.biased, judgement.biased.accused
+    assert called.sum() > 15
+    assert probability[called].min() >= 0.8
+    assert ((probability > 0.6) & (probability < 0.8) & ~called).any()

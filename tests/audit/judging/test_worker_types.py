@@ -116,3 +116,37 @@ def test_probabilities_mean_what_they_say_in_a_simulated_crowd() -> None:
     assert truth[chance < 0.05].mean() < 0.02
     middle = (chance > 0.2) & (chance < 0.8)
     assert abs(truth[middle].mean() - chance[middle].mean()) < 0.25
+
+
+def certain_of(atom: int, atoms: Atoms, n_workers: int = 1) -> NDArray[np.float64]:
+    """Log-likelihoods of workers whom a single atom explains."""
+    logs = np.full((n_workers, len(atoms.type)), -200.0)
+    logs[:, atom] = 0.0
+    return logs
+
+
+def atoms_of_four_classes() -> Atoms:
+    fit = ConfusionFit(
+        posterior=np.zeros((0, N_CLASSES)),
+        log_given=np.zeros((0, N_CLASSES)),
+        crowd=0.8 * np.eye(N_CLASSES) + 0.2 / N_CLASSES,
+        prior=np.full(N_CLASSES, 1 / N_CLASSES),
+    )
+    return Atoms.from_fit(fit)
+
+
+@pytest.mark.parametrize(("excess", "is_biased"), [(0.21, True), (0.19, False)])
+def test_a_habit_is_a_bias_from_ten_points_on(excess: float, is_biased: bool) -> None:
+    atoms = atoms_of_four_classes()
+    half = np.isclose(atoms.by_habit, 0.5) & (np.nan_to_num(atoms.skill) > 0.3)
+    logs = certain_of(int(np.flatnonzero(half)[0]), atoms)
+    shares = type_shares(atoms, logs, np.array([100]), np.array([excess]))
+    assert bool(shares.biased[0] > 0.99) is is_biased
+
+
+def test_what_was_thought_before_is_worth_sixty_workers() -> None:
+    atoms = atoms_of_four_classes()
+    knows = int(np.flatnonzero((atoms.type == KNOWS) & (atoms.skill > 0.5))[0])
+    logs = certain_of(knows, atoms, n_workers=20)
+    shares = type_shares(atoms, logs, np.full(20, 100), np.zeros(20))
+    assert shares.prior[BLIND] == pytest.approx(0.07 * 60 / 80, abs=1e-4)
