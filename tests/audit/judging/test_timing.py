@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from crowdcore.audit.judging.judgement import Judgement, judge_crowd
 from crowdcore.audit.judging.labels import JudgedLabels
 from crowdcore.audit.judging.time_evidence import durations
-from crowdcore.audit.judging.timing import fast_labels, pattern_probability
+from crowdcore.audit.judging.timing import Changes, fast_labels, pattern_probability
 from crowdcore.data import CrowdData
 from crowdcore.simulated_times import TimedCrowd, add_times
 from crowdcore.simulation import simulate
@@ -154,3 +154,24 @@ def test_items_sorted_by_class_give_nobody_a_pattern(length: int) -> None:
     assert (pattern_probability(given, given, labels, order) == 0).all()
     mixed = np.random.default_rng(0).integers(0, 3, 2 * length)
     assert (pattern_probability(given, mixed, labels, order) > 0.95).all()
+
+
+@pytest.mark.parametrize(("probability", "is_flagged"), [(0.91, True), (0.89, False)])
+def test_nine_in_ten_are_needed_to_call_a_worker_drifting_or_hasty(
+    probability: float, is_flagged: bool
+) -> None:
+    change = Changes(
+        probability=np.array([probability]),
+        before=np.array([0.9]),
+        after=np.array([0.3]),
+        n_first=np.array([50]),
+    )
+    time = replace(judged().time, drift=change, haste=change)
+    assert time.is_drifting.tolist() == time.is_hasty.tolist() == [is_flagged]
+    slight = replace(change, after=np.array([0.75]))  # sure, but a small fall
+    assert not replace(time, drift=slight).is_drifting.any()
+
+
+def test_nineteen_in_twenty_are_needed_to_call_answers_a_pattern() -> None:
+    time = replace(judged().time, pattern=np.array([0.96, 0.94]))
+    assert time.has_pattern.tolist() == [True, False]
