@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from dashboard import sidebar, state, trouble
+from dashboard import layout, sidebar, state, trouble
 from dashboard.pages import PAGES
 from dashboard.server import startup
 from dashboard.text import escape_md
@@ -30,8 +30,11 @@ with trouble.explained():
         {
             section: [scripts[entry.name] for entry in PAGES if entry.section == section]
             for section in sections
-        }
+        },
+        expanded=True,  # every page in sight: nobody looks for what is hidden
     )
+    layout.use_width()
+    trouble.say_what_was_found()
     current = next(entry for entry in PAGES if scripts[entry.name] == page)
 
     if problem := state.settle(pin_run=current.is_about_a_run):

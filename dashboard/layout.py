@@ -30,6 +30,17 @@ _NARROW = """<style>
 </style>"""
 
 
+# Streamlit's own margins take 160 of 1440 pixels from the tables.
+_WIDE = """<style>
+[data-testid="stMainBlockContainer"] { padding: 3.25rem 2rem 4rem; }
+</style>"""
+
+
+def use_width() -> None:
+    """Let a page use the width of the window."""
+    st.html(_WIDE)
+
+
 def open_results(page_name: str) -> RunRow:
     """Write the page's head and return the run to show; without one, say what to do and stop."""
     st.title(get_page(page_name).title, anchor=False)

@@ -42,8 +42,8 @@ class Page:
 
     @property
     def is_about_a_run(self) -> bool:
-        """Whether the page shows the results of the current run."""
-        return self.section in (PROJECT, RESULTS, DECIDE, ANALYSIS, SHARE)
+        """Whether the page stays with the current run; the Overview goes on to newer ones."""
+        return self.section in (RESULTS, DECIDE, ANALYSIS, SHARE)
 
 
 PAGES = (

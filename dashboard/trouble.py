@@ -18,6 +18,8 @@ from dashboard import state
 from dashboard.run.again import queue_again
 from dashboard.text import escape_md
 
+_REBUILT = "rebuilt_catalogue"
+
 
 @contextmanager
 def explained() -> Iterator[None]:
@@ -49,13 +51,19 @@ def _offer_rebuild(error: CatalogueError) -> None:
         except (DataError, OSError) as failure:
             st.error(escape_md(failure), icon=":material/error:")
             return
-        st.toast(
+        state.keep(
+            _REBUILT,
             f"Found {count(rebuilt.projects, 'project')}, {count(rebuilt.datasets, 'data set')} "
             f"and {count(rebuilt.runs, 'run')}.",
-            icon=":material/check:",
-            duration="long",
         )
         st.rerun()
+
+
+def say_what_was_found() -> None:
+    """Say once what a catalogue that was made again holds: a toast before a rerun may go unseen."""
+    if sentence := state.kept(_REBUILT):
+        st.toast(sentence, icon=":material/check:", duration="long")
+        state.keep(_REBUILT, None)
 
 
 def _offer_run_again(error: DamagedError) -> None:

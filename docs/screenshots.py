@@ -80,8 +80,9 @@ def _upload_and_scroll(page: Page) -> None:
 
 
 SHOTS = (
-    Shot(name="upload", page="", height=1150, act=_upload, whole=True),
-    Shot(name="health", page="", height=900, act=_upload_and_scroll),
+    Shot(name="overview", page="", height=1090),
+    Shot(name="upload", page="data", height=1150, act=_upload, whole=True),
+    Shot(name="health", page="data", height=900, act=_upload_and_scroll),
     Shot(name="run", page="run", height=1000),
     Shot(name="truths", page="truths", height=1150, query={"show": "disputed"}),
     Shot(name="workers", page="workers", height=1500, query={"worker": "w16"}),

@@ -35,13 +35,18 @@ def compare(
     from crowdcore.workspace import Workspace
 
     home = Workspace(root)
-    comparison = home.compare(find_run(home, before).id, find_run(home, after).id)
+    rows = [find_run(home, before), find_run(home, after)]
+    comparison = home.compare(rows[0].id, rows[1].id)
+    decided = [home.against_decisions(row.id) for row in rows]
     if out is not None:
         write_csv(comparison.items, out)
     if as_json:
-        echo_json(_summary(comparison))
+        echo_json({**_summary(comparison), "right_of_decided": decided})
         return
     typer.echo("\n".join(_lines(comparison)))
+    for row, (n_right, n) in zip(rows, decided, strict=True):
+        if n:
+            typer.echo(f"{row.label}: {n_right:,} of {n:,} decided truths that it was not given")
     if out is not None:
         typer.echo(f"Wrote {count(len(comparison.items), 'changed truth')} to {out}")
 

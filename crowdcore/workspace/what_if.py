@@ -128,6 +128,34 @@ class WhatIf(Desk):
         ]
         return compare(tables[0], tables[1])
 
+    def against_decisions(self, run_id: str) -> tuple[int, int]:
+        """Compare a run with the truths that people decided and that it was not given.
+
+        Parameters
+        ----------
+        run_id : str
+            A finished run.
+
+        Returns
+        -------
+        n_right, n
+            How many of the truths are as decided, and how many were decided.
+
+        Raises
+        ------
+        DamagedError
+            Files of the result are missing or changed.
+        """
+        row = self._finished(run_id)
+        used = {made.id for made in row.decisions}
+        decided = self.standing(row.project_id, row.dataset_id).truths
+        unseen = {item: made.value for item, made in decided.items() if made.id not in used}
+        if not unseen:
+            return 0, 0
+        truths = self.truths(row.id, probabilities=False).set_index("item")["truth"]
+        known = truths[truths.index.isin(list(unseen))].astype(str)
+        return sum(known[item] == unseen[item] for item in known.index), len(known)
+
     def _gold(self, dataset_id: str, decided: Mapping[str, str]) -> pd.Series[Any] | None:
         """Known answers by item, with those that people decided; None where there are none."""
         with self._intact(self.dataset(dataset_id), ["items.parquet", "data.json"]):

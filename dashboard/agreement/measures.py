@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from crowdcore.wording import NOTHING, count
@@ -14,6 +13,7 @@ from dashboard.charts.agreement import class_bars
 from dashboard.text import escape_md
 
 if TYPE_CHECKING:
+    from crowdcore.audit.agreements.coefficient import Coefficient
     from crowdcore.audit.agreements.panel import AgreementPanel
 
 MAX_ROWS = 1_000
@@ -30,37 +30,13 @@ def draw(panel: AgreementPanel) -> None:
     st.markdown(f"#### {escape_md(panel.describe())}")
     if panel.paradox:
         st.info(escape_md(panel.paradox), icon=":material/balance:")
-    widgets.table(
-        pd.DataFrame(
-            {
-                "measure": [entry.name for entry in panel.coefficients],
-                "value": [
-                    NOTHING if entry.value is None else f"{entry.value:.3f}"
-                    for entry in panel.coefficients
-                ],
-                "interval": [
-                    NOTHING
-                    if entry.interval is None
-                    else "{:.3f} to {:.3f}".format(*entry.interval)
-                    for entry in panel.coefficients
-                ],
-                "meaning": [
-                    f"Not defined. {entry.note}" if entry.value is None else entry.meaning
-                    for entry in panel.coefficients
-                ],
-            }
-        ),
-        alt="Measures of agreement with their intervals",
-        height="content",
-        columns={
-            "measure": st.column_config.TextColumn("Measure", width=150),
-            "value": st.column_config.TextColumn("Value", width=70),
-            "interval": st.column_config.TextColumn(
-                "95% interval", width=130, help="By drawing items anew, 1,000 times."
-            ),
-            "meaning": st.column_config.TextColumn("What it says", width="large"),
-        },
-    )
+    # A Markdown table: its sentences wrap, where cells of a grid would be cut.
+    rows = [
+        f"| {escape_md(entry.name)} | {_value(entry)} | {_interval(entry)} | {_meaning(entry)} |"
+        for entry in panel.coefficients
+    ]
+    head = ["| Measure | Value | 95% interval | What it says |", "|---|--:|---|---|"]
+    st.markdown("\n".join([*head, *rows]))
     with st.expander("How they were computed", icon=":material/calculate:"):
         for entry in panel.coefficients:
             if not entry.steps:
@@ -72,6 +48,18 @@ def draw(panel: AgreementPanel) -> None:
             if entry.value is not None:
                 lines.append(f"- result: **{entry.value:.4f}**")
             st.markdown("\n".join(lines))
+
+
+def _value(entry: Coefficient) -> str:
+    return NOTHING if entry.value is None else f"**{entry.value:.3f}**"
+
+
+def _interval(entry: Coefficient) -> str:
+    return "{:.3f} to {:.3f}".format(*entry.interval) if entry.interval else NOTHING
+
+
+def _meaning(entry: Coefficient) -> str:
+    return escape_md(entry.meaning if entry.value is not None else f"Not defined. {entry.note}")
 
 
 def draw_classes(panel: AgreementPanel) -> None:

@@ -14,8 +14,8 @@ from dashboard.charts.agreement import pair_map
 if TYPE_CHECKING:
     from crowdcore.audit.agreements.worker_pairs import WorkerPairs
 
-MAX_SHOWN = 30
-"""Workers of the matrix at first."""
+MAX_SHOWN = 24
+"""Workers of a matrix whose names can be read."""
 
 MAX_PIXELS = 420
 
@@ -63,7 +63,7 @@ def draw(pairs: WorkerPairs, *, key: str, can_open: bool) -> None:
         st.info("No two of these workers labelled the same item.", icon=":material/info:")
         return
     st.caption(f"{pairs.measure} The second number is how many they share.")
-    left, right = layout.side_by_side(3, 2)
+    left, right = layout.side_by_side(4, 3)
     with left:
         widgets.chart(
             pair_map(pairs, theme=layout.theme()),
@@ -72,7 +72,7 @@ def draw(pairs: WorkerPairs, *, key: str, can_open: bool) -> None:
         )
     with right:
         column = st.column_config
-        value = column.NumberColumn("Agree", format="%.2f", help=pairs.measure)
+        value = column.NumberColumn("Agree", format="%.2f", help=pairs.measure, width=70)
         worker = widgets.table(
             table,
             key=f"{key}_table",
@@ -80,12 +80,16 @@ def draw(pairs: WorkerPairs, *, key: str, can_open: bool) -> None:
             select="first" if can_open else None,
             height=MAX_PIXELS,
             columns={
-                "first": column.TextColumn("Worker", width=110),
-                "second": column.TextColumn("and", width=110),
-                "n_shared": column.NumberColumn("Shared", format="localized", width=80),
+                "first": column.TextColumn("Worker", width=90),
+                "second": column.TextColumn("and", width=90),
+                "n_shared": column.NumberColumn("Shared", format="localized", width=75),
                 "agreement": value,
-                "agreement_low": column.NumberColumn("from", format="%.2f", help="95% interval"),
-                "agreement_high": column.NumberColumn("to", format="%.2f", help="95% interval"),
+                "agreement_low": column.NumberColumn(
+                    "from", format="%.2f", help="95% interval", width=60
+                ),
+                "agreement_high": column.NumberColumn(
+                    "to", format="%.2f", help="95% interval", width=60
+                ),
             },
         )
         with st.container(horizontal=True):

@@ -8,7 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from crowdcore.data import DataError
-from crowdcore.wording import count, percent
+from crowdcore.result import wilson
+from crowdcore.wording import count, percent, rate
 from dashboard import cache, layout, state, widgets
 from dashboard.decisions.effect import as_percent, changed_columns
 from dashboard.text import escape_md
@@ -43,12 +44,32 @@ def draw(before: RunRow, after: RunRow) -> None:
         return
     _draw_numbers(comparison)
     st.write(verdict(comparison))
+    _draw_against_decisions(before, after)
     left, right = layout.side_by_side(3, 2)
     with left:
         _draw_items(comparison, after)
     with right:
         _draw_settings(comparison)
         _draw_workers(comparison)
+
+
+def _draw_against_decisions(before: RunRow, after: RunRow) -> None:
+    """Say how many decided truths each run has, of those that it was not given."""
+    workspace = state.workspace()
+    sentences = []
+    for row in (before, after):
+        n_right, n = workspace.against_decisions(row.id)
+        if n:
+            low, high = (float(end) for end in wilson(n_right, n))
+            sentences.append(
+                f"{escape_md(row.label, limit=60)} has {n_right:,} of {n:,} "
+                f"({rate(n_right / n, low, high)})"
+            )
+    if sentences:
+        st.write(
+            f"Against the truths that people decided: {'; '.join(sentences)}. Items that were "
+            "chosen because they are hard say nothing of the others."
+        )
 
 
 def verdict(comparison: Comparison) -> str:
@@ -84,13 +105,16 @@ def _draw_numbers(comparison: Comparison) -> None:
     )
     columns[1].metric("Verdicts that changed", count(len(comparison.workers)))
     difference = comparison.labels_after - comparison.labels_before
-    columns[2].metric("Labels", count(comparison.labels_after), f"{difference:+,}", "off")
+    columns[2].metric(
+        "Labels", count(comparison.labels_after), f"{difference:+,}", "off", delta_arrow="off"
+    )
     if comparison.confidence_after is not None and comparison.confidence_before is not None:
         columns[3].metric(
             "Mean confidence",
             percent(comparison.confidence_after),
             f"{100 * (comparison.confidence_after - comparison.confidence_before):+.1f} points",
             "off",
+            delta_arrow="off",
             help="How sure the method is of its truths. Surer is not righter.",
         )
     if comparison.only_before or comparison.only_after:
@@ -152,4 +176,6 @@ def _draw_workers(comparison: Comparison) -> None:
             "accuracy_after": column.NumberColumn("after", format=widgets.PERCENT_FORMAT),
         },
     )
-    widgets.open_worker(worker, key="compare_open_worker")
+    with st.container(horizontal=True):
+        widgets.open_worker(worker, key="compare_open_worker")
+        widgets.download_csv(comparison.workers, "changed-verdicts.csv", key="compare_workers_csv")

@@ -9,12 +9,13 @@ import pandas as pd
 import streamlit as st
 
 from crowdcore.data import DataError
-from crowdcore.wording import duration, when
+from crowdcore.result import wilson
+from crowdcore.wording import NOTHING, duration, interval, when
 from dashboard import state, widgets
 from dashboard.text import escape_md
 
 if TYPE_CHECKING:
-    from crowdcore.workspace import RunRow
+    from crowdcore.workspace import Dataset, RunRow
 
 MAX_PIXELS = 360
 
@@ -33,15 +34,16 @@ def draw(current: RunRow) -> tuple[RunRow | None, RunRow | None]:
     """
     workspace = state.workspace()
     rows = [row for row in workspace.runs(current.project_id) if row.status == "done"]
-    with_members = st.toggle(
-        "Members of pools too",
-        key="compare_members",
-        disabled=all(row.member_of is None for row in rows),
-    )
+    with_members = False
+    if any(row.member_of is not None for row in rows):
+        with_members = st.toggle("Members of pools too", key="compare_members")
     rows = [row for row in rows if with_members or row.member_of is None]
     by_id = {row.id: row for row in rows}
+    table = _table(rows)
+    if table["accuracy"].isna().all():
+        table = table.drop(columns=["accuracy", "interval"])
     ticked = widgets.tick_table(
-        _table(rows),
+        table,
         key="compare_runs",
         alt="The runs of the project with their numbers",
         select="id",
@@ -49,6 +51,7 @@ def draw(current: RunRow) -> tuple[RunRow | None, RunRow | None]:
         height=MAX_PIXELS,
         columns=_columns(),
     )
+    widgets.download_csv(table.drop(columns="id"), "runs.csv", key="compare_runs_csv")
     ticked = [run_id for run_id in ticked if run_id in by_id]
     state.keep("compared_runs", (current.project_id, tuple(ticked)))
     if len(ticked) == 1:
@@ -74,14 +77,17 @@ def _ticked(rows: Sequence[RunRow], current: RunRow) -> list[str]:
 
 def _table(rows: Sequence[RunRow]) -> pd.DataFrame:
     datasets = {
-        dataset.id: dataset.title
+        dataset.id: dataset
         for dataset in (state.workspace().datasets(rows[0].project_id) if rows else ())
     }
+    rates = [_rate(row, datasets.get(row.dataset_id)) for row in rows]
     return pd.DataFrame(
         {
             "id": [row.id for row in rows],
             "run": [row.label for row in rows],
-            "dataset": [datasets.get(row.dataset_id, "") for row in rows],
+            "dataset": [datasets[row.dataset_id].title for row in rows],
+            "accuracy": [rate[0] for rate in rates],
+            "interval": [rate[1] for rate in rates],
             "score": [row.headline or "–" for row in rows],
             "tied": [row.n_tied for row in rows],
             "decisions": [len(row.decisions) for row in rows],
@@ -92,12 +98,27 @@ def _table(rows: Sequence[RunRow]) -> pd.DataFrame:
     )
 
 
+def _rate(row: RunRow, dataset: Dataset | None) -> tuple[float | None, str]:
+    """The accuracy against gold in percent, with its 95 % interval."""
+    if row.accuracy is None or dataset is None or not dataset.n_gold:
+        return None, NOTHING
+    low, high = wilson(row.accuracy * dataset.n_gold, dataset.n_gold)
+    return 100 * row.accuracy, interval(float(low), float(high))
+
+
 def _columns() -> dict[str, object]:
     column = st.column_config
     return {
         "id": None,
         "run": column.TextColumn("Run", pinned=True, width="large"),
         "dataset": column.TextColumn("Data"),
+        "accuracy": column.NumberColumn(
+            "Right",
+            format=widgets.PERCENT_FORMAT,
+            help="The share of items with gold that are right; empty without gold, or if it was "
+            "used.",
+        ),
+        "interval": column.TextColumn("95% interval", help="Of that share, by the number of gold."),
         "score": column.TextColumn("Against gold", help="– without gold, or if it was used."),
         "tied": column.NumberColumn("Ties", help="Items whose best classes are equally likely."),
         "decisions": column.NumberColumn("Decisions", help="Decisions that the run goes by."),

@@ -35,7 +35,7 @@ def open_page(home: Workspace) -> OpenPage:
         page.run()
         for key, value in query.items():
             page.query_params[key] = value
-        if name != "data" or query:
+        if name != "overview" or query:
             page.switch_page(f"views/{name}.py").run()
         assert not page.exception
         return page

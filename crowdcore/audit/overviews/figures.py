@@ -121,7 +121,7 @@ def _doubt(source: OverviewSource) -> Figure:
     return Figure(
         title="Workers in doubt",
         value=f"{count(len(doubtful))} of {count(n_active)}",
-        note=f"who gave {percent(share)} of the labels",
+        note=f"{percent(share)} of the labels",
         meaning=" ".join(meaning),
         page="workers",
     )
@@ -151,7 +151,7 @@ def _agreement(panel: AgreementPanel) -> Figure:
     main = panel.main
     note = "" if main.interval is None else "{:.2f} to {:.2f}".format(*main.interval)
     if panel.percent is not main and panel.percent.value is not None:
-        note = f"{note}, {percent(panel.percent.value)} of pairs" if note else ""
+        note = f"{note}, {percent(panel.percent.value, 0)} agree" if note else ""
     return Figure(
         title=f"Agreement ({main.name})",
         value=NOTHING if main.value is None else f"{main.value:.2f}",
@@ -165,7 +165,7 @@ def _change(source: OverviewSource) -> Figure:
     compared = source.comparison
     if compared is None:
         return Figure(
-            title="Changed since the last run",
+            title="Changed truths",
             value=NOTHING,
             note="this is the first",
             meaning="A further run, such as one without some workers, is compared with this one.",
@@ -186,10 +186,10 @@ def _change(source: OverviewSource) -> Figure:
         else "Nothing was run differently."
     )
     return Figure(
-        title="Changed since the last run",
-        value=count(len(compared.items), "truth"),
-        note=f"{percent(len(compared.items) / max(1, compared.n_items))}, "
-        f"{count(len(compared.workers), 'verdict')}",
+        title="Changed truths",
+        value=count(len(compared.items)),
+        note=f"{percent(len(compared.items) / max(1, compared.n_items))} since "
+        f"{source.previous.partition(' ')[0]}",
         meaning=" ".join(meaning),
         page="compare",
     )
