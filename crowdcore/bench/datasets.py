@@ -6,7 +6,7 @@ import csv
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +50,11 @@ class DataSet:
     def n_tested(self) -> int:
         """How many items were held out."""
         return 0 if self.test is None else len(self.test.truth)
+
+    def without_features(self) -> DataSet:
+        """Return the same labels and truths, as if nothing else were known of the items."""
+        plain = replace(self.data, features=None, feature_names=(), recipe=None)
+        return replace(self, data=plain, test=None)
 
 
 def find_folders(roots: Iterable[Path]) -> list[Path]:

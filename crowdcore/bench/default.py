@@ -59,6 +59,8 @@ class Honesty:
     mapped_bias: float
     low: float
     high: float
+    disputed: float  # share of the items on which a member of the pool differs from it
+    open_share: float  # on which a candidate drawn by its first weight does
 
     @property
     def is_covered(self) -> bool:
@@ -105,7 +107,8 @@ def examine(dataset: DataSet) -> tuple[Honesty, Fitted]:
         How honest the default is, and what questions can be asked about.
     """
     data = dataset.data
-    pool = fit(data, "auto", device="cpu", calibrate="off")
+    # With features `auto` is measured by `feature_gains`.
+    pool = fit(data, "auto", device="cpu", calibrate="off", feature_seconds=0)
     others = [each for each in pool.members if each.provenance.method in _choosing.OF_THE_POOL]
     for name in _choosing.FURTHER:
         if name != _choosing.EBCC:
@@ -117,7 +120,6 @@ def examine(dataset: DataSet) -> tuple[Honesty, Fitted]:
     expected = expected_accuracy(pool)
     assert expected is not None  # the labels are classes
     assert isinstance(pool, ClassResult)
-    honesty = _honesty(dataset, pool, sure, expected)
     some = np.random.default_rng(0).permutation(scored)[:MAX_SCORED]
     candidates = [pool, *others]
     fitted = Fitted(
@@ -128,12 +130,10 @@ def examine(dataset: DataSet) -> tuple[Honesty, Fitted]:
         confidence=sure[some],
         prior=expected,
     )
-    return honesty, fitted
+    return _honesty(dataset, pool, sure, fitted), fitted
 
 
-def _honesty(
-    dataset: DataSet, pool: ClassResult, sure: Floats, expected: ExpectedAccuracy
-) -> Honesty:
+def _honesty(dataset: DataSet, pool: ClassResult, sure: Floats, fitted: Fitted) -> Honesty:
     scored = dataset.truth != UNKNOWN
     right = (pool.truth == dataset.truth)[scored]
     own, mapped = pool.confidence[scored], sure[scored]
@@ -142,18 +142,33 @@ def _honesty(
         dataset=dataset.name,
         n=len(right),
         accuracy=float(right.mean()),
-        ece=_calibration_error(own, right, n_classes),
-        mapped_ece=_calibration_error(mapped, right, n_classes),
+        ece=calibration_error(own, right, n_classes),
+        mapped_ece=calibration_error(mapped, right, n_classes),
         log_loss=_log_loss(own, right),
         mapped_log_loss=_log_loss(mapped, right),
         bias=float(own.mean() - right.mean()),
         mapped_bias=float(mapped.mean() - right.mean()),
-        low=expected.low,
-        high=expected.high,
+        low=fitted.prior.low,
+        high=fitted.prior.high,
+        disputed=float((pool.item_scores["members_against"] > 0).mean()),
+        open_share=questions.open_disagreement(
+            fitted.truths, questions.weigh(fitted.truths[:, :0], fitted.answers[:0])
+        ),
     )
 
 
-def _calibration_error(sure: Floats, right: NDArray[np.bool_], n_classes: int) -> float:
+def calibration_error(sure: Floats, right: NDArray[np.bool_], n_classes: int) -> float:
+    """Return the expected calibration error over bins of confidence.
+
+    Parameters
+    ----------
+    sure
+        Confidences [S].
+    right
+        Which truths are right [S].
+    n_classes
+        How many classes there are; the bins begin at chance.
+    """
     edges = np.linspace(1 / n_classes, 1, N_BINS + 1)
     index = np.clip(np.searchsorted(edges, sure, side="right") - 1, 0, N_BINS - 1)
     gaps = np.bincount(index, weights=sure - right, minlength=N_BINS)

@@ -127,7 +127,7 @@ def _without_repeats(data: CrowdData) -> CrowdData:
 
 
 def _compare(dataset: DataSet, data: CrowdData, seed: int, *, is_resampled: bool) -> GateCrowd:
-    pool = fit(data, "auto", device="cpu", calibrate="off", seed=seed)
+    pool = fit(data, "auto", device="cpu", calibrate="off", feature_seconds=0, seed=seed)
     assert isinstance(pool, ClassResult)
     vote = fit(data, "mv", device="cpu", seed=seed)
     evidence, posteriors = _starts(data, SUBTYPES, _choosing.EBCC_RESTARTS, seed)

@@ -43,6 +43,9 @@ def accuracy(
         str | None, typer.Option(metavar="A,B,…", help="Ids of methods; all if not given.")
     ] = None,
     repeats: Annotated[int, typer.Option(min=1, help="Seeds, for methods that depend on one.")] = 3,
+    labels_only: Annotated[
+        bool, typer.Option("--labels-only", help="Leave features of the items out.")
+    ] = False,
     json_file: JsonFile = None,
 ) -> None:
     """Tabulate how often methods are right on data sets whose truth is known."""
@@ -50,6 +53,8 @@ def accuracy(
 
     chosen = _choose(methods)
     datasets, skipped = read_datasets(folders)
+    if labels_only:
+        datasets = [dataset.without_features() for dataset in datasets]
     with counter(len(datasets) * len(chosen), "Fitting") as on_done:
         cells = compare(chosen, datasets, repeats=repeats, on_done=on_done)
     typer.echo(_accuracy_table(cells, chosen, datasets))

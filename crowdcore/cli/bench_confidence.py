@@ -1,6 +1,7 @@
 """`crowdcore bench confidence` and `bench default`: how sure to be, and whether that is honest."""
 
 from pathlib import Path
+from statistics import mean
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,6 +11,7 @@ from crowdcore.cli.terminal import counter, paragraphs, table, write_json
 
 if TYPE_CHECKING:
     from crowdcore.bench.default import Report
+    from crowdcore.bench.feature_gains import FeatureGain
 
 WORTH = 0.0005
 """Gains and losses below it are neither."""
@@ -60,9 +62,13 @@ def default(
         ),
     ],
     repeats: Annotated[int, typer.Option(min=1, help="Rounds of questions per set.")] = 20,
+    seeds: Annotated[int, typer.Option(min=0, help="Fits with features per set.")] = 3,
     json_file: JsonFile = None,
 ) -> None:
-    """Measure how honest auto is about itself, and what a few answers bring."""
+    """Measure how honest auto is about itself, and what a few answers and features bring."""
+    from dataclasses import asdict
+
+    from crowdcore.bench import feature_gains
     from crowdcore.bench.default import PROTOCOL, measure
 
     datasets, skipped = read_datasets(folders)
@@ -71,9 +77,15 @@ def default(
     typer.echo(_honesty_table(report))
     typer.echo("")
     typer.echo(_gains_table(report))
+    featured = feature_gains.featured_sets(datasets) if seeds else []
+    with counter(len(featured), "Learning from features") as on_done:
+        gains = feature_gains.measure(featured, seeds, on_done)
+    if gains:
+        typer.echo("")
+        typer.echo(_features_table(gains))
     typer.echo(paragraphs(["", PROTOCOL, *skipped]))
     if json_file is not None:
-        write_json(report.to_json(), json_file)
+        write_json({**report.to_json(), "features": [asdict(gain) for gain in gains]}, json_file)
 
 
 def _honesty_table(report: "Report") -> str:
@@ -92,7 +104,7 @@ def _honesty_table(report: "Report") -> str:
         for row in report.honesty
     ]
 
-    def mean(name: str) -> str:
+    def mean_of(name: str) -> str:
         values = by_source({row.dataset: getattr(row, name) for row in report.honesty})
         return f"{values.mean():.3f}"
 
@@ -102,10 +114,10 @@ def _honesty_table(report: "Report") -> str:
         [
             "mean",
             "",
-            mean("accuracy"),
-            f"{mean('ece')} {mean('mapped_ece')}",
-            f"{mean('log_loss')} {mean('mapped_log_loss')}",
-            f"{mean('bias')} {mean('mapped_bias')}",
+            mean_of("accuracy"),
+            f"{mean_of('ece')} {mean_of('mapped_ece')}",
+            f"{mean_of('log_loss')} {mean_of('mapped_log_loss')}",
+            f"{mean_of('bias')} {mean_of('mapped_bias')}",
             f"{sum(covered)} of {len(covered)} held, ±{half:.3f}",
         ]
     )
@@ -148,3 +160,26 @@ def _gains_table(report: "Report") -> str:
             )
     heads = ["asked", "answers", "auto", "chosen", "best", "gain", "won, lost", "worst", "closed"]
     return table([*heads, "covered"], rows)
+
+
+def _features_table(gains: "list[FeatureGain]") -> str:
+    rows = []
+    for name in dict.fromkeys(gain.dataset for gain in gains):
+        each = [gain for gain in gains if gain.dataset == name]
+        changes = [gain.with_features - gain.without for gain in each]
+        held = sum(gain.low <= gain.with_features <= gain.high for gain in each)
+        rows.append(
+            [
+                name,
+                f"{each[0].without:.4f}",
+                f"{mean(gain.with_features for gain in each):.4f}",
+                f"{min(changes):+.4f} to {max(changes):+.4f}",
+                f"{sum(gain.is_heard for gain in each)} of {len(each)}",
+                f"{mean(gain.nats for gain in each):+.3f}",
+                f"{each[0].ece_without:.3f} {mean(gain.ece for gain in each):.3f}",
+                f"{held} of {len(each)}",
+                f"{mean(gain.seconds for gain in each):.1f}",
+            ]
+        )
+    heads = ["set", "without", "with features", "change", "heard", "nats per label", "ECE"]
+    return table([*heads, "interval held", "CPU s"], rows)
