@@ -11,13 +11,34 @@ from numpy.typing import NDArray
 
 from crowdcore import questions
 from crowdcore.artefacts.candidates import Candidates
-from crowdcore.data import UNKNOWN, DataError, Floats
+from crowdcore.data import UNKNOWN, DataError, Floats, Kind
 from crowdcore.decisions import Decision
 from crowdcore.result import Result
 from crowdcore.wording import count, percent
 
 MAX_UNSURE_SHARE = 0.5
 """From this share of unsure answers on a person should say what the classes mean."""
+
+
+def refuse_other_kinds(kind: Kind) -> None:
+    """Say why there are no questions about labels that are no classes.
+
+    Parameters
+    ----------
+    kind
+        What the labels are.
+
+    Raises
+    ------
+    DataError
+        If they are no classes.
+    """
+    if kind != "classes":
+        raise DataError(
+            "Questions tell which method to trust where labels are classes; these are "
+            f"{kind}, whose methods differ by degrees on every item",
+            fix="Add gold of some items instead: it tells how far each method is off.",
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -67,11 +88,7 @@ class Round:
             If labels are no classes, or the result has no candidates.
         """
         data = result.data
-        if data.kind != "classes":
-            raise DataError(
-                "Questions tell which method to trust where labels are classes; these are "
-                f"{data.kind}"
-            )
+        refuse_other_kinds(data.kind)
         candidates = result.artefact(Candidates)
         if candidates is None:
             raise DataError(

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 POLL_SECONDS = 1.0
 
+MAX_OPEN_NOTES = 3
+"""Of more notes on how a result came about only the first stand open."""
+
 MAX_LABEL_LETTERS = 120
 """Letters of a run's label in a page's head."""
 
@@ -72,8 +75,18 @@ def open_results(page_name: str) -> RunRow:
     st.caption(" · ".join(facts))
     _refuse_other_kinds(run, page_name)
     if notes := cache.provenance(run.id).get("notes", ()):
-        st.caption(f":material/info: {escape_md(' '.join(notes))}")
+        _draw_notes(notes)
     return run
+
+
+def _draw_notes(notes: Sequence[str]) -> None:
+    """Say how a result came about; what is more than a few sentences unfolds."""
+    folded = notes[MAX_OPEN_NOTES - 1 :] if len(notes) > MAX_OPEN_NOTES else []
+    opened = notes[: len(notes) - len(folded)]
+    st.caption(f":material/info: {escape_md(' '.join(opened))}")
+    if folded:
+        with st.expander(f"How this result came about: {count(len(folded))} more notes"):
+            st.markdown("\n".join(f"- {escape_md(note)}" for note in folded))
 
 
 def _refuse_other_kinds(run: RunRow, page_name: str) -> None:

@@ -65,11 +65,14 @@ def ask(
 def _with_candidates(home: "Workspace", row: "RunRow") -> "RunRow":
     """The run itself, or one with candidates on the same data, which is made if need be."""
     from crowdcore.artefacts.candidates import Candidates
+    from crowdcore.asking import refuse_other_kinds
     from crowdcore.data import DataError
 
     if row.status != "done":
         raise DataError(f"The run {row.label} has no result", fix="Choose a finished run.")
-    if home.load_result(row.id).artefact(Candidates) is not None:
+    result = home.load_result(row.id)
+    refuse_other_kinds(result.data.kind)
+    if result.artefact(Candidates) is not None:
         return row
     typer.echo("Fitting further methods to choose among.")
     return _finish(home, home.run_answered(row.id, prepare=True))

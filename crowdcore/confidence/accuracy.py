@@ -48,6 +48,9 @@ class ExpectedAccuracy:
     n_checked, n_right
         Items whose answer is known, and how many of them are right; 0 where other crowds alone
         stand behind the interval.
+    n_asked, asked_share
+        Known answers that were asked for, and the share of the truths that is right by them alone:
+        without bias, because each counts by its chance of being asked.
     """
 
     estimate: float
@@ -55,6 +58,8 @@ class ExpectedAccuracy:
     high: float
     n_checked: int = 0
     n_right: int = 0
+    n_asked: int = 0
+    asked_share: float | None = None
 
     def describe(self) -> str:
         """Say it in a sentence.
@@ -71,9 +76,15 @@ class ExpectedAccuracy:
                 "tell (90% interval). Errors that the whole crowd shares cannot be seen in labels."
             )
         checked = f"{count(self.n_right)} of {count(self.n_checked, 'known answer')} right"
+        drawn = "as if they had been drawn at random."
+        if self.asked_share is not None:
+            drawn = (
+                f"{count(self.n_asked)} of them asked for: these count by their chance of being "
+                f"asked, and alone tell of {percent(self.asked_share, 0)} without bias."
+            )
         return (
             f"Expected accuracy: {percent(self.estimate)}, {limits} (90% interval) by what other "
-            f"crowds tell and {checked}, as if they had been drawn at random."
+            f"crowds tell and {checked}, {drawn}"
         )
 
 
@@ -152,6 +163,8 @@ def _with_chosen_answers(
         high=overall(of_the_rest.high),
         n_checked=len(right),
         n_right=sum(right.values()),
+        n_asked=len(drawn),
+        asked_share=share if drawn else None,
     )
 
 

@@ -22,6 +22,8 @@ PRESETS = {
     "changed": "Changed vs. majority",
     "unsure": "Low confidence",
     "split": "Methods differ",
+    "by_features": "Changed by features",
+    "by_answers": "Changed by answers",
     "tied": "Tied",
     "wrong": "Wrong vs. gold",
 }
@@ -47,6 +49,9 @@ def masks(items: pd.DataFrame) -> dict[str, NDArray[np.bool_]]:
     }
     if "score:members_against" in items:
         passing["split"] = items["score:members_against"].to_numpy() > 0
+    for cause in ("features", "answers"):
+        if f"score:changed_by_{cause}" in items:
+            passing[f"by_{cause}"] = items[f"score:changed_by_{cause}"].to_numpy() > 0
     if (items["right"] >= 0).any():
         passing["wrong"] = items["right"].to_numpy() == 0
     return passing

@@ -103,7 +103,15 @@ def draw_sureness(run: RunRow, items: pd.DataFrame) -> None:
     """Show how sure the truths are, and whether they are right to be."""
     st.subheader("How sure the truths are", anchor=False)
     bins, curves, members = cache.reliability(run.id), cache.roc(run.id), pool.members_of(run)
-    contents = {"Distribution": items, "Against gold": bins, "ROC": curves, "Methods": members}
+    features, answers = pool.features_of(run), pool.answers_of(run)
+    contents = {
+        "Distribution": items,
+        "Against gold": bins,
+        "ROC": curves,
+        "Methods": members,
+        "Features": features,
+        "Answers": answers,
+    }
     views = [name for name, content in contents.items() if content is not None]
     view: str | None = views[0]
     if len(views) > 1:
@@ -116,6 +124,10 @@ def draw_sureness(run: RunRow, items: pd.DataFrame) -> None:
         _draw_reliability(bins)
     elif members is not None and view == "Methods":
         pool.draw(members)
+    elif features is not None and view == "Features":
+        pool.draw_features(features)
+    elif answers is not None and view == "Answers":
+        pool.draw_answers(run, answers)
     else:
         _draw_distribution(items)
 

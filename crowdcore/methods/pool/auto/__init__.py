@@ -130,10 +130,15 @@ def auto(labels: Labels, cfg: AutoConfig, run: Run) -> ClassEstimate:
     run.converged = all(result.provenance.converged for result in pool.results)
     counts = em.given_counts(labels, posterior)
     members = pool.members(truth)
+    item_scores = {"members_against": pool.members_against(truth)}
+    if heard.voice is not None and heard.voice.changed is not None:
+        item_scores["changed_by_features"] = heard.voice.changed.astype(np.float64)
+    if has_chosen:
+        item_scores["changed_by_answers"] = candidates.changed.astype(np.float64)
     return ClassEstimate(
         posterior=posterior,
         confusion=em.normalise_rows(counts, 0.01),
-        item_scores={"members_against": pool.members_against(truth)},
+        item_scores=item_scores,
         artefacts=[members, *artefacts],
         members=tuple(pool.results),
         used_gold=has_chosen,
