@@ -184,7 +184,7 @@ TABLES: dict[str, Export] = {
     ),
     "a log of keys and values": Export(
         name="log.csv",
-        content=csv_of([["article_id", "user_id", "key", "value", "created_at"]] + _log()),
+        content=csv_of([["article_id", "user_id", "key", "value", "created_at"], *_log()]),
         item="article_id",
         worker="user_id",
         label="value",

@@ -183,9 +183,10 @@ def test_an_item_without_a_label_stays_in_the_data() -> None:
 
 def test_minus_one_may_mean_no_answer_in_a_matrix_only() -> None:
     wide = b"item,a,b,c\nx,1,-1,1\ny,2,2,-1\nz,1,1,2\n"
-    mark = finding(read_labels(wide), "missing_marks")
-    assert mark.option == {"missing": ["-1"]}
-    assert mark.severity == "warning"
+    assert finding(read_labels(wide), "missing").left_out == 2
+    signed = read_labels(wide.replace(b"2", b"0"))  # -1, 0 and 1 may be answers
+    assert finding(signed, "missing_marks").option == {"missing": ["-1"]}
+    assert finding(signed, "missing_marks").severity == "warning"
     rows = [(item, worker, "-1" if label == "cat" else "1") for item, worker, label in CLEAN]
     assert finding(read_labels(table(rows)), "missing_marks").severity == "ok"
 

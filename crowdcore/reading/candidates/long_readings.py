@@ -37,7 +37,7 @@ _MIN_UNIQUE_BY_VALUES = 0.7
 _MAX_QUESTIONS_IN_ROWS = 60
 _MET_ONCE = 0.95
 _OFTEN_SHARED = 0.3
-_MIN_AGREEMENT = 0.05
+_MIN_AGREEMENT = 0.1
 _KEY_WORDS = vocabulary("key field variable attribute")
 
 
@@ -105,7 +105,10 @@ def _plausible(cross: Cross) -> bool:
     if worker_strength(cross.worker) > 1:
         named = max(item_strength(column) for column in cross.item) > 0
         return named or cross.crossing.unique_share >= _MIN_UNIQUE_NAMED
-    return cross.crossing.unique_share >= _MIN_UNIQUE_BY_VALUES and cross.crossing.shared_share > 0
+    crossing = cross.crossing
+    return crossing.unique_share >= _MIN_UNIQUE_BY_VALUES and (
+        crossing.shared_share >= _OFTEN_SHARED
+    )
 
 
 def _read_cross(file: SourceFile, cross: Cross) -> Candidate | None:
@@ -147,14 +150,13 @@ def _read_cross(file: SourceFile, cross: Cross) -> Candidate | None:
 
 def _like_a_crowd(measures: Measures, cross: Cross, question: Question) -> bool:
     """Whether workers meet items, and agree where nothing but values says what columns are."""
-    if label_strength(question.label) == 3:  # noqa: PLR2004
-        return True
     crossing = cross.crossing
-    if crossing.items_per_worker <= 1 and crossing.shared_share == 0:
+    once = crossing.items_per_worker <= 1 and crossing.shared_share == 0
+    if once and label_strength(question.label) < 3:  # noqa: PLR2004
         return False  # a list of workers: each of them, and each item, comes once
     if worker_strength(cross.worker) or not measures.profile.table.header:
         return True
-    if label_strength(question.label) or speaks(measures, cross.worker, "worker"):
+    if speaks(measures, cross.worker, "worker"):
         return True
     return agreement_of(measures, question.label, cross.item) >= _MIN_AGREEMENT
 

@@ -10,6 +10,7 @@ from crowdcore.reading.candidates.refusals import describe
 from crowdcore.reading.candidates.regions import region_kind
 from crowdcore.reading.candidates.source_file import look_at
 from crowdcore.reading.candidates.wide_readings import wide_readings
+from crowdcore.reading.columns.names import worker_strength
 from crowdcore.reading.columns.platforms import find_platform
 from crowdcore.reading.parsing.open import open_table
 from crowdcore.reading.parsing.source import Source
@@ -47,7 +48,8 @@ def propose_readings(source: Source | Table, *, name: str | None = None) -> Read
     readable = [candidate for candidate in candidates if candidate.kind not in DECLINED]
     readable.sort(key=lambda candidate: -candidate.score)
     best_read = readable[0] if readable else None
-    if (kind := region_kind(file.measures, best_read)) and (candidates or kind == "boxes"):
+    people = candidates or any(worker_strength(column) > 1 for column in file.table.columns)
+    if (kind := region_kind(file.measures, best_read)) and (people or kind == "boxes"):
         return Readings(table=table, candidates=tuple(readable), refusal=_not_supported(kind))
     if readable:
         best = readable[0]

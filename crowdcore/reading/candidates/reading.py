@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crowdcore.data import DataError
 from crowdcore.reading.columns.roles import Guess, Roles
@@ -141,6 +142,8 @@ class Candidate:
         Makes the table and the roles for another of the questions.
     doubt
         Why a look at the reading is advisable, although no other is as good; empty without one.
+    missing
+        Cells of a matrix that mean no answer, such as -1 or NA.
     """
 
     title: str
@@ -152,6 +155,7 @@ class Candidate:
     questions: tuple[Question, ...] = ()
     select: Callable[[Question], Candidate] | None = None
     doubt: str = ""
+    missing: tuple[str, ...] = ()
 
     @cached_property
     def table(self) -> Table:
@@ -178,6 +182,7 @@ class Candidate:
             certain=not self.doubt,
             kind=self.kind,
             others=others,
+            missing=self.missing,
         )
 
     @cached_property
@@ -185,11 +190,18 @@ class Candidate:
         """The labels as this reading finds them, before any cleaning."""
         return extract(self.table, self.roles)
 
+    @property
+    def _no_answer(self) -> NDArray[np.bool_]:
+        """Which classes [K] are no answers."""
+        return np.array(
+            [not name.strip() or name in self.missing for name in self.labels.classes], bool
+        )
+
     @cached_property
     def counts(self) -> Counts:
         """How many items, workers, labels and classes this reading finds; repeats count once."""
         labels = self.labels
-        blank = np.array([not name.strip() for name in labels.classes], bool)
+        blank = self._no_answer
         nobody = np.array([not name.strip() for name in labels.workers], bool)
         rows = ~(blank[labels.label] | nobody[labels.worker])
         item, worker, label = labels.item, labels.worker, labels.label
@@ -209,8 +221,7 @@ class Candidate:
     def preview(self, n_rows: int = 5) -> list[dict[str, str]]:
         """Return some labels as records of item, worker and label."""
         labels = self.labels
-        blank = np.array([not name.strip() for name in labels.classes], bool)
-        rows = np.flatnonzero(~blank[labels.label])[:n_rows].tolist()
+        rows = np.flatnonzero(~self._no_answer[labels.label])[:n_rows].tolist()
         return [
             {
                 "item": labels.items[labels.item[row]],

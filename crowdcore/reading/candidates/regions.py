@@ -22,6 +22,9 @@ _BOXES = (
 )
 _STARTS = vocabulary("start begin startoffset startchar startpos startindex spanstart charstart")
 _ENDS = vocabulary("end stop endoffset endchar endpos endindex spanend charend")
+_DRAWN = vocabulary("bbox boundingbox segmentation polygon keypoints")
+_MIN_COLUMNS = 4
+_LOOKED_AT = 1000
 _MAX_POSITION = 1_000_000
 _NOT_ALNUM = re.compile(r"[^a-z0-9]")
 
@@ -44,10 +47,40 @@ def region_kind(measures: Measures, best: Candidate | None) -> str:
     """
     plain = {_NOT_ALNUM.sub("", name.lower()): name for name in measures.profile.columns}
     item = set() if best is None or best.roles.item is None else set(best.roles.item.split(" + "))
+    if any(name in plain for name in _DRAWN):
+        return "boxes"
     for names in _BOXES:
         if all(name in plain and _are_positions(measures, plain[name]) for name in names):
             return "boxes"
-    return "spans" if _spans(measures, plain, item) else ""
+    if _spans(measures, plain, item):
+        return "spans"
+    return "spans" if not measures.profile.table.header and _bare_spans(measures) else ""
+
+
+def _bare_spans(measures: Measures) -> bool:
+    """Whether the last two columns of a file without names say where something begins and ends.
+
+    The second number is always larger, and rows lie about anywhere.
+    """
+    columns = measures.profile.columns[-2:]
+    numbers = [[_number(text) for text in measures.profile.table.text(c).to_pylist()[:_LOOKED_AT]]
+               for c in columns]  # fmt: skip
+    pairs = [(a, b) for a, b in zip(*numbers, strict=True) if a is not None and b is not None]
+    if len(measures.profile.columns) < _MIN_COLUMNS or len(pairs) < _MIN_COLUMNS:
+        return False
+    if len(pairs) < len(numbers[0]) or not all(a < b for a, b in pairs):
+        return False
+    if max(b for _, b in pairs) >= _MAX_POSITION:
+        return False  # times
+    spread = max(a for a, _ in pairs) > min(b for _, b in pairs)
+    return spread and len(set(pairs)) > len(pairs) / 2
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
 
 
 def _spans(measures: Measures, plain: Mapping[str, str], item: set[str]) -> bool:

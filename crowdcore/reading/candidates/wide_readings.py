@@ -12,7 +12,7 @@ from crowdcore.reading.candidates.measures import Measures, joined_name
 from crowdcore.reading.candidates.reading import Candidate, Question, Rule
 from crowdcore.reading.candidates.refusals import vote_counts
 from crowdcore.reading.candidates.source_file import SourceFile
-from crowdcore.reading.candidates.wide_tables import Group, find_groups, row_key
+from crowdcore.reading.candidates.wide_tables import Group, find_groups, missing_marks, row_key
 from crowdcore.reading.columns.names import item_strength, worker_strength
 from crowdcore.reading.columns.profile import TableProfile
 from crowdcore.reading.columns.roles import Roles, unused_columns
@@ -149,6 +149,9 @@ def _wide_candidate(
     reasons |= unused_columns(roles, file.table.columns)
     across, down = ("items", "workers") if turned else ("workers", "items")
     unsure = not group.named and row_worker is None
+    missing = missing_marks(measures, group.columns)
+    if missing:
+        reasons["missing"] = f"{join_names(missing)} in these columns mean that there is no answer."
     return Candidate(
         title=f"rows are {down}, the columns {join_names(group.columns)} are {across}",
         roles=roles,
@@ -158,6 +161,7 @@ def _wide_candidate(
         laid_out=table,
         questions=questions,
         select=select,
+        missing=missing,
         doubt=f"That columns are {across} is told by their values alone." if unsure else "",
     )
 

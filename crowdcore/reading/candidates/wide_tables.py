@@ -45,6 +45,8 @@ _ANSWER_STEMS = vocabulary(
     "response verdict decision"
 )
 _GRID_POINTS = 12.0
+_NO_ANSWER = vocabulary("na nan <na> #n/a n/a null nil")
+_WHOLE = re.compile(r"\d+(\.0*)?")
 _QUESTION_STEMS = vocabulary("q question item statement image img task text sentence")
 
 
@@ -325,6 +327,31 @@ def _number(text: str) -> float:
         return float(text)
     except ValueError:
         return float("nan")
+
+
+def missing_marks(measures: Measures, columns: Sequence[str]) -> tuple[str, ...]:
+    """Find the cells of a matrix that mean no answer.
+
+    Parameters
+    ----------
+    measures
+        The table.
+    columns
+        The columns that hold answers.
+
+    Returns
+    -------
+    tuple of str
+        NA and its like; -1 only where every other cell is a whole number from 0 on, and these are
+        more than 0 and 1, beside which -1 may be an answer.
+    """
+    values = dict.fromkeys(value for c in columns for value in measures.profile.values(c))
+    marks = [value for value in values if value.strip().lower() in _NO_ANSWER]
+    others = {value.strip() for value in values} - {"-1"} - {mark.strip() for mark in marks}
+    whole = all(value.isdecimal() or _WHOLE.fullmatch(value) for value in others)
+    if others and whole and not others <= {"0", "1", "0.0", "1.0"}:
+        marks += [value for value in values if value.strip() in ("-1", "-1.0")]
+    return tuple(marks) if others else ()
 
 
 def row_key(measures: Measures, columns: Sequence[str]) -> tuple[Key | None, str]:

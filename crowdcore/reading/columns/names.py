@@ -41,7 +41,7 @@ _ITEM_WORDS = vocabulary(
     "passage review picture photo video clip segment utterance turn statement claim paper "
     "abstract case story page product entity token snippet text content url uri file filename "
     "path itemid taskid questionid docid sentid postid tweetid key input stimulus trial "
-    "prompt title headline response_id dialogue dialog"
+    "prompt title headline response_id dialogue dialog qid docno"
 )
 _CONTENT_WORDS = vocabulary("text content title headline url uri path input prompt")
 _PLAIN_IDS = (("id",), ("uuid",), ("key",))
@@ -71,7 +71,8 @@ _PERSON_WORDS = vocabulary(
 _DERIVED_WORDS = vocabulary(
     "confidence agreement majority average avg mean median std variance entropy count counts "
     "total sum n votes aggregated aggregate consensus soft hard trusted judgments prob "
-    "probability probabilities percent kappa"
+    "probability probabilities percent kappa error wins draws elo winrate accuracy precision "
+    "recall f1"
 )
 _REMARK_WORDS = vocabulary(
     "comment comments remark remarks note notes explanation reason rationale feedback "

@@ -103,6 +103,8 @@ class Guess:
         What the answers are: classes, ratings, sets, comparisons or sequences.
     others
         The other questions that the file holds, each with its counts in words.
+    missing
+        Cells of a matrix that mean no answer, such as -1 or NA.
     """
 
     roles: Roles
@@ -110,6 +112,7 @@ class Guess:
     certain: bool
     kind: str = "classes"
     others: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
 
 _USUAL = {  # stems, the most usual first; and endings
@@ -256,7 +259,7 @@ def override(
     reasons |= {role: _chosen(value) for role, value in changed.items() if value}
     reasons.pop("unused", None)
     reasons |= unused_columns(roles, columns)
-    return replace(guess, roles=roles, reasons=reasons, certain=True)
+    return replace(guess, roles=roles, reasons=reasons, certain=True, missing=())
 
 
 def check_roles(roles: Roles, columns: Sequence[str], *, file: str) -> None:

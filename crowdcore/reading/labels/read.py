@@ -117,6 +117,8 @@ def read_labels(
     sides = find_sides(table, guess.roles) if guess.kind == "comparisons" else None
     if sides is not None and guess.roles.item not in (sides.left, sides.right):
         return _with_known_scores(read_comparisons(table, sides, guess), gold, gold_name, cleaning)
+    if guess.missing and not cleaning.missing:
+        cleaning = cleaning.with_option({"missing": guess.missing})
     _check_roles(table, guess.roles)
     _check_feature_columns(table, guess.roles, feature_columns)
     labels, n_answers, findings = _labels(table, guess.roles, cleaning)

@@ -210,7 +210,7 @@ def drop_empty(
                 "missing",
                 n_absent,
                 examples=map(repr, marks),
-                done="They were left out, as you asked.",
+                done="They were left out: no answer is no label.",
                 left_out=n_absent,
             )
         )

@@ -106,6 +106,9 @@ def _as_records(value: Any) -> list[Mapping[str, Any]] | None:
 
 
 def _in_object(value: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
+    """Find the records of a JSON object."""
+    if "images" in value and isinstance(value.get("annotations"), list):  # COCO
+        return _as_records(value["annotations"])
     lists = [m for m in value.values() if isinstance(m, list) and m and isinstance(m[0], dict)]
     if len(lists) == 1 and not any(name in value for name in _OWN_RECORD):
         return _as_records(lists[0])
