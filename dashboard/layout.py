@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from crowdcore.wording import KIND_WORDS, count, duration, when
-from dashboard import cache, state
+from dashboard import cache, state, terms
 from dashboard.pages import get_page
 from dashboard.text import escape_md
 
@@ -72,7 +72,7 @@ def open_results(page_name: str) -> RunRow:
         when(run.finished),
         f"took {duration(run.seconds)}",
     ]
-    st.caption(" · ".join(facts))
+    st.caption(" · ".join(facts), help=terms.explain(page_name))
     _refuse_other_kinds(run, page_name)
     if notes := cache.provenance(run.id).get("notes", ()):
         _draw_notes(notes)

@@ -26,6 +26,7 @@ LAYERS = (
             "config",
             "atomic",
             "wording",
+            "terms",
             "spans",
             "annotations",
             "simulated_spans",

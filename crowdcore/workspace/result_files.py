@@ -153,8 +153,18 @@ ANSWER_FILES: Mapping[Kind, AnswerFiles] = {
 """How results are kept, by the kind of their labels."""
 
 
-def write_result(result: Result, folder: Path) -> None:
-    """Write a result into an empty folder, with the tables that pages read ready-made."""
+def write_result(result: Result, folder: Path, *, judged: bool = True) -> None:
+    """Write a result into an empty folder, with the tables that pages read ready-made.
+
+    Parameters
+    ----------
+    result : Result
+        The result.
+    folder : Path
+        The folder.
+    judged : bool, default True
+        Whether workers are judged too, which can take longer than the fit.
+    """
     from crowdcore.audit.kinds import audit_of
 
     arrays, facts = ANSWER_FILES[result.data.kind].write(result)
@@ -170,9 +180,10 @@ def write_result(result: Result, folder: Path) -> None:
     if (classifier := Classifier.from_result(result)) is not None:
         classifier.save(folder / FILE)  # here, where torch is loaded: a page can then offer it
     result.truths().to_parquet(folder / "truths.parquet", index=False)
-    if (evidence := audit_of(result.data.kind).evidence) is not None:
-        evidence(result.data).save(folder / EVIDENCE)
-    result.workers().to_parquet(folder / "workers.parquet", index=False)
+    if judged:
+        if (evidence := audit_of(result.data.kind).evidence) is not None:
+            evidence(result.data).save(folder / EVIDENCE)
+        result.workers().to_parquet(folder / "workers.parquet", index=False)
     write_json(folder / "history.json", result.history)
     write_json(folder / "provenance.json", asdict(result.provenance))
     write_json(folder / "result.json", facts)

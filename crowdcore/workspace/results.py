@@ -44,7 +44,8 @@ class Results(Runs):
         """Save a run's result with those of its members, whole, and mark the run done.
 
         Members of a pool become runs of their own in the same step: either all of it is there
-        afterwards, or nothing.
+        afterwards, or nothing. Of a preview only the truths are kept: judging workers would take
+        longer than the fit.
 
         Parameters
         ----------
@@ -65,7 +66,7 @@ class Results(Runs):
             raise DataError(f"The run {row.label} already has a result; results never change")
         if result.data.fingerprint != self._expected_fingerprint(row):
             raise DataError(f"The result is not about the data of the run {row.label}")
-        members = {new_id(): member for member in result.members}
+        members = {new_id(): member for member in (() if row.preview else result.members)}
         needed = sum(map(result_files.estimated_bytes, (result, *members.values())))
         with (
             writing(self.root, "The result", needed=needed + SMALL_WRITE_BYTES),
@@ -84,7 +85,7 @@ class Results(Runs):
             scratch = stack.enter_context(folders.new_folder(folder.parent))
             if rows:
                 data_files.write_json(scratch / run_states.MEMBERS, rows)
-            _write(result, scratch)
+            _write(result, scratch, judged=not row.preview)
             folders.settle(scratch)
             folders.publish(scratch, folder / RESULT)
             run_states.complete(self.catalogue, run_id, folder)
@@ -417,6 +418,6 @@ class Results(Runs):
             yield folder
 
 
-def _write(result: Result, folder: Path) -> None:
-    result_files.write_result(result, folder)
+def _write(result: Result, folder: Path, *, judged: bool = True) -> None:
+    result_files.write_result(result, folder, judged=judged)
     checksums.write(folder)

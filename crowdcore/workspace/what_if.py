@@ -90,7 +90,8 @@ class WhatIf(Desk):
     def compare(self, before_id: str, after_id: str) -> Comparison:
         """Set two finished runs of a project side by side.
 
-        Decided truths that neither run used count as gold.
+        Decided truths that neither run used count as gold. A preview does not judge workers, so
+        that their verdicts stay those of the other run.
 
         Parameters
         ----------
@@ -120,7 +121,7 @@ class WhatIf(Desk):
         tables = [
             RunTables(
                 truths=self.truths(row.id, probabilities=False),
-                workers=self.workers(row.id),
+                workers=self.workers(before.id if row.preview else row.id),
                 facts=self.provenance(row.id),
                 gold=self._gold(row.dataset_id, unseen),
             )

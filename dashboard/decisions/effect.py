@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from crowdcore.data import DataError
-from crowdcore.wording import count
+from crowdcore.result import wilson
+from crowdcore.wording import count, interval, percent
+from crowdcore.workspace.errors import StorageError
 from dashboard import cache, layout, state, widgets
 from dashboard.server import startup
 from dashboard.text import escape_md
 
 if TYPE_CHECKING:
     import pandas as pd
+    from streamlit.delta_generator import DeltaGenerator
 
     from crowdcore.audit.comparison import Comparison
     from crowdcore.workspace import RunRow
@@ -22,6 +26,9 @@ if TYPE_CHECKING:
 POLL_SECONDS = 0.5
 
 MAX_PIXELS = 240
+
+PRICE = "price_of_a_label:{project}"
+"""The setting that keeps what a label of a project cost."""
 
 
 def draw(run: RunRow, names: Sequence[str], *, page: str) -> None:
@@ -68,7 +75,7 @@ def _follow(run_id: str, preview_id: str, key: str) -> None:
     if preview.active:
         _wait(preview_id)
     elif preview.status == "done":
-        _draw_effect(cache.comparison(run_id, preview_id), key)
+        _draw_effect(cache.comparison(run_id, preview_id), run_id, preview_id, key)
     else:
         st.warning(
             f"The preview ended without a result. {escape_md(preview.error)}",
@@ -87,39 +94,33 @@ def _wait(preview_id: str) -> None:
     st.progress(preview.share, text=escape_md(f"Trying it: {layout.stage(preview)}"))
 
 
-def _draw_effect(comparison: Comparison, key: str) -> None:
-    """Say what would change, in four numbers and a table."""
+def _draw_effect(comparison: Comparison, run_id: str, preview_id: str, key: str) -> None:
+    """Say what would change, in numbers and a table."""
     lost = comparison.labels_before - comparison.labels_after
-    share = lost / max(1, comparison.labels_before)
-    columns = st.columns(4)
+    row = st.container(horizontal=True)
     n_changed = len(comparison.items)
-    columns[0].metric(
-        "Truths that would change",
-        count(n_changed),
-        f"of {comparison.n_items:,}",
-        "off",
-        delta_arrow="off",
+    widgets.metric(
+        row, "Truths that would change", count(n_changed), note=f"of {comparison.n_items:,}"
     )
-    columns[1].metric("Labels lost", count(lost), f"{share:.1%} of all", "off", delta_arrow="off")
-    columns[2].metric(
+    _draw_quality(row, comparison, run_id, preview_id)
+    widgets.metric(
+        row,
         "Items left thin",
         count(len(comparison.thin)),
-        "a single label or none",
-        "off",
-        delta_arrow="off",
+        note="a single label or none",
         help="Items that would keep fewer than two labels, so that nobody could contradict them.",
     )
-    accuracy = comparison.accuracy
-    if accuracy is not None:
-        columns[3].metric(
-            "Right on gold",
-            f"{accuracy.n_after / accuracy.n:.1%}",
-            f"{accuracy.n_after - accuracy.n_before:+} of {accuracy.n} items",
-            help=f"{count(accuracy.gained, 'item')} gained, {accuracy.lost:,} lost; a difference "
-            f"like this comes about by chance with a probability of {accuracy.p_value:.2g}.",
+    share = lost / max(1, comparison.labels_before)
+    widgets.metric(row, "Labels lost", count(lost), note=f"{percent(share)} of all")
+    price = _ask_price(row, run_id)
+    if price:
+        widgets.metric(
+            row,
+            "Paid for them",
+            f"{lost * price:,.2f}",
+            note=f"{price:g} a label",
+            help="What the labels cost that would no longer be used.",
         )
-    else:
-        columns[3].metric("Right on gold", "–", help=comparison.no_accuracy)
     if n_changed:
         widgets.table(
             as_percent(comparison.items),
@@ -128,6 +129,56 @@ def _draw_effect(comparison: Comparison, key: str) -> None:
             columns=changed_columns(),
             key=f"{key}_items",
         )
+
+
+def _draw_quality(
+    row: DeltaGenerator, comparison: Comparison, run_id: str, preview_id: str
+) -> None:
+    """Say how right the truths would be: on gold, else as far as other crowds can tell."""
+    accuracy = comparison.accuracy
+    if accuracy is not None:
+        low, high = wilson(accuracy.n_after, accuracy.n)
+        widgets.metric(
+            row,
+            "Right on gold",
+            f"{percent(accuracy.n_before / accuracy.n)} → {percent(accuracy.n_after / accuracy.n)}",
+            note=f"{interval(float(low), float(high))}, {accuracy.n:,} with gold",
+            help=f"{count(accuracy.gained, 'item')} gained, {accuracy.lost:,} lost; a difference "
+            f"like this comes about by chance with a probability of {accuracy.p_value:.2g}.",
+        )
+        return
+    before, after = cache.expected_accuracy(run_id), cache.expected_accuracy(preview_id)
+    if before is not None and after is not None:
+        widgets.metric(
+            row,
+            "Expected to be right",
+            f"{percent(before.estimate, 0)} → {percent(after.estimate, 0)}",
+            note=f"{interval(after.low, after.high)} after",
+            help=f"{after.describe()} {comparison.no_accuracy}",
+        )
+    elif comparison.confidence_before is not None and comparison.confidence_after is not None:
+        widgets.metric(
+            row,
+            "Mean confidence",
+            f"{percent(comparison.confidence_before)} → {percent(comparison.confidence_after)}",
+            help=f"Surer is not righter. {comparison.no_accuracy}",
+        )
+    else:
+        widgets.metric(row, "How right", "not known", help=comparison.no_accuracy)
+
+
+def _ask_price(row: DeltaGenerator, run_id: str) -> float:
+    """Ask once per project what a label cost; 0 where nobody said."""
+    workspace = state.workspace()
+    name = PRICE.format(project=workspace.run(run_id).project_id)
+    known = float(workspace.setting(name, 0.0))
+    price = row.number_input(
+        "Price of a label", 0.0, None, known, step=0.01, key=f"price_{name}", width=140
+    )
+    if price != known:
+        with suppress(StorageError):  # full or read-only: one can look all the same
+            workspace.set_setting(name, price)
+    return float(price)
 
 
 def as_percent(frame: pd.DataFrame) -> pd.DataFrame:

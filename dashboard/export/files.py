@@ -29,7 +29,7 @@ def draw(run: RunRow) -> None:
     from crowdcore.export.targets import targets
 
     finished = _finished(run.id)
-    obstacles = {target.id: target.obstacle(finished) for target in targets().values()}
+    obstacles = _obstacles(run.id)
     possible = [target for target in targets().values() if not obstacles[target.id]]
     left_column, right_column = layout.side_by_side(2, 3)
     with left_column:
@@ -60,6 +60,15 @@ def draw(run: RunRow) -> None:
 @st.cache_resource(max_entries=2, show_spinner="Preparing the files…")
 def _finished(run_id: str) -> FinishedRun:
     return state.workspace().finished(run_id)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _obstacles(run_id: str) -> dict[str, str]:
+    """Say why a run cannot be written for a tool, "" where it can; some look at every label."""
+    from crowdcore.export.targets import targets
+
+    finished = _finished(run_id)
+    return {target.id: target.obstacle(finished) for target in targets().values()}
 
 
 def _draw_effects(finished: FinishedRun, target: Target) -> None:

@@ -19,6 +19,7 @@ from crowdcore.reading import FINDINGS
 from crowdcore.reading.columns.platforms import platforms
 from crowdcore.reading.finding_kind import Area
 from crowdcore.reading.parsing.formats import formats
+from crowdcore.terms import TERMS
 
 FIRST = "index"
 """The chapter that lists the others."""
@@ -139,11 +140,17 @@ def _margins() -> str:
     return "\n".join(["| gold items | the accuracy is known to about |", "|--:|---|", *rows])
 
 
+def _terms() -> str:
+    ordered = sorted(TERMS.items(), key=lambda entry: entry[0].lower())
+    return "\n".join(f"- **{term}**: {meaning}" for term, meaning in ordered)
+
+
 LISTS = {
     "findings": _findings,
     "formats": _formats,
     "margins": _margins,
     "platforms": _platforms,
+    "terms": _terms,
     "verdicts": _verdicts,
 }
 """What can be filled in, by name."""

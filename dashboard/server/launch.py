@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from dashboard.pages import PAGES
 from dashboard.server import downloads, gate
 
 if TYPE_CHECKING:
@@ -78,7 +79,10 @@ def main(
 
     app = st.App(
         DASHBOARD / "app.py",
-        routes=[*downloads.routes(home), Route("/data", to_first_page, methods=["GET"])],
+        routes=[
+            *downloads.routes(home),
+            Route(f"/{PAGES[0].name}", to_first_page, methods=["GET"]),
+        ],
         middleware=[
             Middleware(gate.SecurityHeaders),
             Middleware(gate.TokenGate, token=token, port=chosen, hosts=allowed_hosts(host)),

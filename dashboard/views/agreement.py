@@ -6,7 +6,7 @@ import streamlit as st
 
 from crowdcore.audit.agreements.worker_pairs import busiest_workers
 from crowdcore.wording import when
-from dashboard import cache, layout, state
+from dashboard import cache, layout, state, terms
 from dashboard.agreement import measures, pairs
 from dashboard.pages import get_page
 from dashboard.text import escape_md, list_names
@@ -29,7 +29,8 @@ def draw() -> None:
     dataset = next((one for one in datasets if one.id == linked), datasets[0])
     st.caption(
         f"{escape_md(project.name, limit=60)} · {escape_md(dataset.title)} · added "
-        f"{when(dataset.created)}"
+        f"{when(dataset.created)}",
+        help=terms.explain("agreement"),
     )
     is_of_run = run is not None and run.dataset_id == dataset.id
     only_used = False

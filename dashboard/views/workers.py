@@ -14,7 +14,7 @@ from crowdcore.wording import count
 from dashboard import cache, layout, state, widgets
 from dashboard.kinds import views_of
 from dashboard.text import list_names
-from dashboard.workers import history, matrix, table, ticked
+from dashboard.workers import difference, history, matrix, table, ticked
 from dashboard.workers.table import EXCLUDED
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ def draw() -> None:
             "Tick one of them below to take them in again.",
             icon=":material/person_off:",
         )
+    difference.draw(run)
     shown = workers.iloc[_filtered(run, workers, parts)]
     suffix = f"{run.id}_{state.kept('workers_closed') or 0}"
     keys = {name: f"workers_{name}_{suffix}" for name in parts.clickable}

@@ -63,10 +63,10 @@ def test_the_token_leads_through_a_cookie_to_the_page(server: Server) -> None:
 
 
 def test_the_first_page_is_also_found_under_its_name(server: Server) -> None:
-    assert server.get("/data")[0] == 403
-    status, headers, _ = server.get("/data?project=a%20b", server.cookie)
+    assert server.get("/overview")[0] == 403
+    status, headers, _ = server.get("/overview?project=a%20b", server.cookie)
     assert (status, headers["location"]) == (307, "/?project=a%20b")
-    assert server.get("/data", server.cookie)[1]["location"] == "/"
+    assert server.get("/overview", server.cookie)[1]["location"] == "/"
 
 
 def test_every_answer_carries_the_security_headers(server: Server) -> None:

@@ -12,9 +12,12 @@ from crowdcore.data import CrowdData
 from crowdcore.methods import BASELINES
 from crowdcore.samples import load_sample
 from crowdcore.simulated_spans import simulate_spans
+from crowdcore.terms import TERMS
 from crowdcore.workspace import Workspace
 from crowdcore.workspace.history import worker_history
 from crowdcore.workspace.overviews import overview
+from dashboard.pages import get_page
+from dashboard.terms import TERMS_OF_PAGE, explain
 from tests.dashboard.results import charts, everything_said, open_view, pets, save_run
 
 OpenPage = Callable[..., AppTest]
@@ -119,7 +122,7 @@ def test_a_worker_is_known_by_what_other_projects_say_and_decided(home: Workspac
     save_run(home, pets(), "mv", project="Second")
     home.decide(first.project_id, "watch", ["turned"], by="Ann", reason="asked", run_id=first.id)
     history = worker_history(home, "turned").set_index("project")
-    assert history.loc["First", ["decision", "by"]].tolist() == ["watch", "Ann"]
+    assert (history["decision"]["First"], history["by"]["First"]) == ("watch", "Ann")
     assert history.loc["Second", "decision"] == ""
     assert history.loc["Second", "n_labels"] == 20
     assert worker_history(home, "stranger to all").empty
@@ -137,3 +140,21 @@ def test_runs_are_compared_with_decided_truths_that_they_were_not_given(home: Wo
     said = everything_said(open_view("compare"))
     assert "Against the truths that people decided" in said
     assert "has 1 of 2" in said
+
+
+def test_every_page_explains_its_terms_on_hover(home: Workspace) -> None:
+    assert all(get_page(name) and explain(name) for name in TERMS_OF_PAGE)
+    save_run(home, pets(), "mv")
+    captions = [caption.proto.help for caption in open_view("truths").caption]
+    assert f"**posterior**: {TERMS['posterior']}" in captions[0]
+
+
+def test_a_preview_says_what_would_change_without_judging_workers(home: Workspace) -> None:
+    run = save_run(home, pets(), "ds")
+    preview = home.preview(run.id, exclude=["turned"])
+    home.save_result(preview.id, fit(home.run_data(preview.id), "ds"))
+    assert home.evidence(run.id) is not None
+    assert home.evidence(preview.id) is None
+    compared = home.compare(run.id, preview.id)
+    assert compared.labels_before - compared.labels_after == 20
+    assert compared.workers.empty

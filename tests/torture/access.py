@@ -23,7 +23,16 @@ from tests.torture import Row
 MAX_CASES_PER_KIND = 2_500
 """Beyond this many random requests of one kind hardly anything new is tried."""
 
-PAGES = ("/", "/data", "/run", "/truths", "/workers", "/_stcore/host-config", "/_stcore/metrics")
+PAGES = (
+    "/",
+    "/overview",
+    "/data",
+    "/run",
+    "/truths",
+    "/workers",
+    "/_stcore/host-config",
+    "/_stcore/metrics",
+)
 CHANGES = ("POST", "PUT", "DELETE", "PATCH")
 BYTES = [bytes([code]) for code in range(256)]
 PIECES = [b"%0a", b"%0d%0a", b"%00", b"%", b"..", b"/", b"\\", b"?", b"token=", b"&", b"%c3", b"a"]
