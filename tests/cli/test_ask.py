@@ -15,6 +15,7 @@ from crowdcore.simulation import simulate
 from crowdcore.workspace import Workspace, run_states
 from crowdcore.workspace.answers import drawing_chances
 from tests.cli.calling import call
+from tests.crowds import golden_ratings
 
 
 def do_queued(home: Workspace) -> None:
@@ -60,7 +61,11 @@ def test_answers_are_kept_as_they_are_given_and_choose_afterwards(home: Workspac
     assert set(chances) == {one.subject for one in made if one.value}
     expected = expected_accuracy(result, chances)
     assert expected is not None
-    assert expected.n_checked == 11
+    assert expected.n_checked == expected.n_asked == 11
+    assert "11 of them asked for" in expected.describe()
+    assert expected_accuracy(result).n_asked == 0  # type: ignore[union-attr]
+    changed = result.item_scores["changed_by_answers"]
+    assert np.array_equal(changed > 0, candidates.changed)
     assert any("known answers weighed" in note for note in result.provenance.notes)
 
 
@@ -85,3 +90,14 @@ def test_a_run_of_another_method_is_refused(home: Workspace) -> None:
     assert done.exit_code == 2
     assert "about runs of auto" in done.stderr
     assert np.isfinite(number)
+
+
+def test_labels_that_are_no_classes_are_refused_in_a_sentence(home: Workspace) -> None:
+    ratings = golden_ratings()
+    dataset = home.add_data(home.projects()[0].id, ratings, name="ratings.csv")
+    home.queue(dataset.id, "auto")
+    do_queued(home)
+    number = max(run.number for run in home.runs(home.projects()[0].id))
+    done = call("ask", f"Birds#{number}", "--by", "Ann", typed=".\n")
+    assert done.exit_code == 2
+    assert "where labels are classes; these are ratings" in done.stderr

@@ -59,6 +59,11 @@ def test_questions_are_prepared_answered_and_run_by(home: Workspace, open_page: 
     page = open_page("truths", run=chosen.id)
     assert "Expected accuracy" in [metric.label for metric in page.metric]
     assert "10 known answers weighed" in everything_said(page)
+    page.segmented_control(key="truths_view").set_value("Answers").run()
+    assert not page.exception
+    tables = {tuple(frame.value.columns): frame.value for frame in page.dataframe}
+    known = tables["item", "answer", "others", "right"]
+    assert set(known["item"]) == {made.subject for made in asked if made.action == "truth"}
 
 
 def test_other_methods_have_nothing_to_choose_among(home: Workspace) -> None:
