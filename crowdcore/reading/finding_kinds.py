@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from crowdcore.reading.features.finding_kinds import FEATURE_FINDINGS
 from crowdcore.reading.file_finding_kinds import FILE_FINDINGS
 from crowdcore.reading.finding_kind import FindingKind as FindingKind  # noqa: PLC0414  (also here)
 from crowdcore.reading.sequences.finding_kinds import SPAN_FINDINGS
@@ -216,6 +217,30 @@ FINDINGS: tuple[FindingKind, ...] = (
         fix="Check that the label column is really the label.",
     ),
     FindingKind(
+        id="rare_classes",
+        area="labels",
+        title="Classes that were given once or twice",
+        meaning="Most classes come often, and these hardly ever: a slip of the pen, a class of "
+        "another round, or a rare case.",
+        fix="Look at these labels; spell them anew if they are slips.",
+    ),
+    FindingKind(
+        id="date_labels",
+        area="labels",
+        title="Classes that are dates",
+        meaning="Either a column of times was taken for the labels, or a spreadsheet turned "
+        "answers such as 1-2 into the second of January.",
+        fix="Choose the column of the labels, or save the answers as text and export them again.",
+    ),
+    FindingKind(
+        id="own_answers",
+        area="labels",
+        title="Workers most of whose answers nobody else gives",
+        meaning="The others share a few classes, and these hardly ever use them: a column of "
+        "remarks or of something else was taken for a worker, or the worker answered in own words.",
+        fix="Take the column out of the workers, if it is none.",
+    ),
+    FindingKind(
         id="unlabelled_items",
         area="labels",
         title="Items without a label",
@@ -246,6 +271,30 @@ FINDINGS: tuple[FindingKind, ...] = (
         meaning="The workers fall into groups that share no item. Who is better can be said "
         "within a group, but not across groups.",
         fix="Compare workers within an island only, or have some items labelled across islands.",
+    ),
+    FindingKind(
+        id="similar_items",
+        area="labels",
+        title="Items whose ids differ by case or blanks only",
+        meaning="'Doc 1' and 'doc1' may be one item, whose labels are then counted apart.",
+        fix="Write the ids alike, if they mean the same.",
+    ),
+    FindingKind(
+        id="similar_workers",
+        area="labels",
+        title="Workers whose names differ by case or blanks only",
+        meaning="'Ann' and 'ann' may be one person, who then counts as two.",
+        fix="Write the names alike, if they mean the same person.",
+    ),
+    FindingKind(
+        id="twin_workers",
+        area="labels",
+        title="Workers with the same answers under two names",
+        meaning="They gave the same labels to the same items at the same times; where no times "
+        "are known, with several labels that nobody else gave. That may be one person with two "
+        "names, an export that holds a worker twice, or work that was copied. It proves none of "
+        "these.",
+        fix="Find out who they are; leave one of them out, if they are one.",
     ),
     FindingKind(
         id="personal",
@@ -280,84 +329,6 @@ FINDINGS: tuple[FindingKind, ...] = (
         "another spelling of one that is.",
         fix="Check their spelling.",
     ),
-    FindingKind(
-        id="features_by_order",
-        area="features",
-        title="Features without ids",
-        meaning="The file of features does not say which row belongs to which item. The rows are "
-        "taken to be in the order in which the items first appear.",
-        fix="Give an NPZ with the item ids in 'item' and the features in 'x', to be sure.",
-    ),
-    FindingKind(
-        id="items_without_features",
-        area="features",
-        title="Items without features",
-        meaning="Methods that learn from features know nothing about these items but their labels.",
-        fix="Add their features to the file.",
-    ),
-    FindingKind(
-        id="features_without_labels",
-        area="features",
-        title="Items in the features that nobody labelled",
-        meaning="Features of items that are not among the labels are left out; perhaps their ids "
-        "are spelled differently.",
-        fix="Check the spelling of the ids.",
-    ),
-    FindingKind(
-        id="features_categories",
-        area="features",
-        title="Columns of features with few values",
-        meaning="Each value of such a column becomes a number that is 1 or 0; for a blank cell "
-        "all are 0.",
-    ),
-    FindingKind(
-        id="features_texts",
-        area="features",
-        title="Columns of features that are text",
-        meaning="Texts are weighed by their words and pairs of words (TF-IDF) and reduced to the "
-        "main directions; a blank text is all zeros.",
-    ),
-    FindingKind(
-        id="features_left_out",
-        area="features",
-        title="Columns that cannot be features",
-        meaning="A column that is the same for every item, or blank, or a text of which no word "
-        "occurs twice, says nothing. It is left out.",
-    ),
-    FindingKind(
-        id="features_new_values",
-        area="features",
-        title="Columns with values that were not there to learn from",
-        meaning="A classifier asked about new items meets values that it has never seen. They "
-        "count as blank.",
-    ),
-    FindingKind(
-        id="features_pictures",
-        area="features",
-        title="Pictures that became features",
-        meaning="Of each picture the middle square is brought to one size, in colour or, where "
-        "no picture has a colour, in grey.",
-    ),
-    FindingKind(
-        id="features_damaged",
-        area="features",
-        title="Pictures that cannot be read",
-        meaning="A picture is damaged, too large, or in another format than its name says. It is "
-        "left out, and its item has no features.",
-        fix="Save them as PNG or JPEG again.",
-    ),
-    FindingKind(
-        id="features_other_files",
-        area="features",
-        title="Files that are no pictures",
-        meaning="The folder or zip holds other files beside the pictures. They are left out.",
-    ),
-    FindingKind(
-        id="features_turned_grey",
-        area="features",
-        title="Pictures in colour",
-        meaning="A classifier that learnt from grey pictures is asked about pictures in colour. "
-        "They are turned to grey.",
-    ),
+    *FEATURE_FINDINGS,
 )
 """Every finding that a health report can hold, in the order of reading."""

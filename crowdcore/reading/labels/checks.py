@@ -11,7 +11,9 @@ from crowdcore.reading.columns.personal import personal_kind
 from crowdcore.reading.columns.roles import Roles
 from crowdcore.reading.finding_kinds import FEW_LABELS
 from crowdcore.reading.findings import MAX_EXAMPLES, Finding, make_finding
+from crowdcore.reading.labels.class_checks import check_classes
 from crowdcore.reading.labels.coded_labels import CodedLabels
+from crowdcore.reading.labels.identity_checks import check_names
 from crowdcore.reading.labels.spelling import check_spellings
 from crowdcore.reading.parsing.header import is_number
 from crowdcore.reading.parsing.table import Table
@@ -47,6 +49,7 @@ def check_labels(labels: CodedLabels, *, wide: bool) -> list[Finding]:
         _missing_marks(given, wide),
         _many_classes(labels),
         _one_class(given),
+        *check_classes(labels),
         *check_coverage(labels),
     ]
 
@@ -68,6 +71,7 @@ def check_coverage(labels: CodedLabels) -> list[Finding]:
         _single_label_items(labels),
         _thin_workers(labels),
         _islands(labels),
+        *check_names(labels),
     ]
 
 

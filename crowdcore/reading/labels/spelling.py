@@ -122,13 +122,16 @@ def _neighbourhood(word: str) -> Iterable[str]:
 
 
 def _one_edit_apart(first: str, second: str) -> bool:
-    """Tell whether a single letter was changed, added or left out."""
+    """Tell whether a single letter was changed, added or left out, or two were swapped."""
     if first == second or abs(len(first) - len(second)) > 1:
         return False
     start = 0
     while start < min(len(first), len(second)) and first[start] == second[start]:
         start += 1
     if len(first) == len(second):
-        return first[start + 1 :] == second[start + 1 :]
+        swapped = first[start : start + 2] == second[start : start + 2][::-1]
+        return first[start + 1 :] == second[start + 1 :] or (
+            swapped and first[start + 2 :] == second[start + 2 :]
+        )
     short, long = sorted((first, second), key=len)
     return short[start:] == long[start + 1 :]

@@ -33,9 +33,9 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
     bool
     """
     first, later_rows = rows[0], rows[1:]
-    if any(is_import_row(row) for row in later_rows[:2]):
-        return True
     if not later_rows or not first[0].strip():
+        return True
+    if any(is_import_row(row) for row in later_rows[:2]) or _comes_again(first, later_rows):
         return True
     columns = [{row[at] for row in later_rows if at < len(row)} for at in range(len(first))]
     recurs = [bool(cell) and cell in column for cell, column in zip(first, columns, strict=True)]
@@ -50,6 +50,18 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
         is_number(cell) and all(is_number(value) for value in column if value.strip())
         for cell, column in zip(first, columns, strict=True)
     )
+
+
+def _comes_again(first: Sequence[str], later_rows: Sequence[Sequence[str]]) -> bool:
+    """Tell whether the first row comes again as a whole, its cells never else.
+
+    So it is where files were put below each other, each with its header.
+    """
+    if not any(list(row) == list(first) for row in later_rows):
+        return False
+    others = [row for row in later_rows if list(row) != list(first)]
+    again = any(set(row) & set(first) for row in others)
+    return not again and not any(is_number(cell) for cell in first)
 
 
 def _counts_up(cells: Sequence[str]) -> bool:
