@@ -7,6 +7,7 @@ import io
 import json
 import zlib
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -20,6 +21,7 @@ from crowdcore.export.originals import AddedColumns, delimited
 from crowdcore.export.targets import checked_files, get_target, write_files
 from crowdcore.reading import read_labels
 from tests.export.finished import LONG, finished
+from tests.reading.exports import workbook, zipped
 
 
 def same(
@@ -175,6 +177,37 @@ def test_parquet_keeps_types_and_gets_columns(tmp_path: Path) -> None:
     assert back.select(["task", "worker", "label"]).equals(table)
     assert back["truth"].to_pylist() == ["a", "a", "b"]
     assert back["agrees"].to_pylist() == [True, True, True]
+
+
+def test_a_workbook_comes_back_as_a_sheet_with_its_rows_in_order(tmp_path: Path) -> None:
+    rows: list[list[Any]] = [["task", "coder", "label", "no"]]
+    rows += [[f"t{n // 2}", f"c{n % 2}", "a" if n < 2 else "b", 1.5 * n] for n in range(12)]
+    content = workbook({"Labels": [["A title"], [], *rows, ["Total", None, None, 99]]})
+    written = same(content, tmp_path, "labels.xlsx")
+    back = pd.read_excel(io.BytesIO(written), engine="calamine")
+    assert back.columns.tolist() == [
+        "task",
+        "coder",
+        "label",
+        "no",
+        "truth",
+        "confidence",
+        "agrees",
+    ]
+    assert back["no"].tolist()[:12] == [1.5 * n for n in range(12)]
+    assert back["truth"].tolist()[:3] == ["a", "a", "b"]
+    again = read_labels(written, name="labels-with-truths.xlsx")  # without a question
+    assert again.n_labels == 12
+
+
+def test_a_zip_with_a_file_per_annotator_comes_back_as_a_sheet(tmp_path: Path) -> None:
+    files = {f"{who}.csv": f"id,code\n1,a\n2,{who[0]}\n".encode() for who in ("ann", "bob", "cy")}
+    run = finished(zipped(files), "labels.zip")
+    (path,) = write_files(checked_files(get_target("same"), run), tmp_path)
+    assert path.name == "labels-with-truths.xlsx"
+    back = pd.read_excel(path, engine="calamine")
+    assert back["annotator"].tolist() == ["ann", "ann", "bob", "bob", "cy", "cy"]
+    assert back["truth"].tolist()[::2] == ["a", "a", "a"]
 
 
 def test_a_hundred_thousand_rows_take_moments(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ ROWS = [
 
 def finding(data: CrowdData, id: str) -> Finding:
     found = data.report.finding(id)
-    assert found is not None
+    assert isinstance(found, Finding)
     return found
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from crowdcore.data import UNKNOWN
 from crowdcore.export.finished import FinishedRun, missing_original
-from crowdcore.export.originals import AddedColumns, Cell, delimited, json, parquet
+from crowdcore.export.originals import AddedColumns, Cell, delimited, json, parquet, workbook
 from crowdcore.export.targets import ExportFile, Target
 from crowdcore.export.writers import defuse_text
 from crowdcore.reading.parsing.original import Original
@@ -31,9 +31,9 @@ def _obstacle(run: FinishedRun) -> str:
 
 def _files(run: FinishedRun) -> Sequence[ExportFile]:
     name = PurePath(run.original.name if run.original else "labels.csv")
-    return [
-        ExportFile(name=f"{name.stem}-with-truths{name.suffix}", write=lambda p: _write(run, p))
-    ]
+    as_sheet = run.original is not None and _writer(run.original) == "workbook"
+    suffix = ".xlsx" if as_sheet else name.suffix
+    return [ExportFile(name=f"{name.stem}-with-truths{suffix}", write=lambda p: _write(run, p))]
 
 
 def _write(run: FinishedRun, path: Path) -> None:
@@ -45,17 +45,21 @@ def _write(run: FinishedRun, path: Path) -> None:
         delimited.write(original, original.layout, added, path)
     elif _writer(original) == "parquet":
         parquet.write(original, added, path)
+    elif _writer(original) == "workbook":
+        workbook.write(original, added, path)
     else:
         json.write(original, added, path)
 
 
 def _writer(original: Original) -> str | None:
-    """How the file is written: as text, Parquet or JSON; None where it cannot be."""
+    """How the file is written: as text, Parquet, JSON or a sheet; None where it cannot be."""
     if original.layout is not None:
         return "delimited"
     head = original.content().head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if head.startswith(b"PAR1"):
         return "parquet"
+    if workbook.is_readable(original):
+        return "workbook"
     is_list = head.startswith(b"[")
     return "json" if is_list or (head.startswith(b"{") and _has_records(original)) else None
 

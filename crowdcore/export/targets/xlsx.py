@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,15 +10,8 @@ import pandas as pd
 
 from crowdcore.export.finished import FinishedRun
 from crowdcore.export.targets import ExportFile, Target
+from crowdcore.export.workbooks import MAX_CELL, MAX_ROWS, new_workbook, write_cell
 from crowdcore.wording import join_names
-
-MAX_ROWS = 1_048_575
-"""Rows of a sheet below its header; Excel has no more."""
-
-MAX_CELL = 32_767
-"""Letters of a cell; Excel has no more."""
-
-_CUT = " … (cut)"
 
 
 def _obstacle(run: FinishedRun) -> str:
@@ -72,16 +64,7 @@ def _report(run: FinishedRun) -> list[tuple[str, Any]]:
 
 
 def _write(run: FinishedRun, path: Path) -> None:
-    import xlsxwriter
-
-    # Texts stay texts: no formula, no link, no number is made of what somebody typed.
-    options = {
-        "constant_memory": True,
-        "strings_to_formulas": False,
-        "strings_to_urls": False,
-        "strings_to_numbers": False,
-    }
-    with xlsxwriter.Workbook(str(path), options) as book:
+    with new_workbook(path) as book:
         bold, share = book.add_format({"bold": True}), book.add_format({"num_format": "0.0000"})
         report = pd.DataFrame(_report(run), columns=["what", "value"])
         for name, frame in {
@@ -98,25 +81,12 @@ def _write(run: FinishedRun, path: Path) -> None:
                 sheet.write_string(0, at, str(heading)[:MAX_CELL], bold)
             for number, row in enumerate(_rows(frame), 1):
                 for at, value in enumerate(row):
-                    _write_cell(sheet, number, at, value, share)
+                    write_cell(sheet, number, at, value, share)
 
 
 def _rows(frame: pd.DataFrame) -> Iterable[tuple[Any, ...]]:
     columns = [frame.iloc[:, at].tolist() for at in range(frame.shape[1])]
     return zip(*columns, strict=True)
-
-
-def _write_cell(sheet: Any, row: int, at: int, value: Any, share: Any) -> None:
-    if isinstance(value, bool):
-        sheet.write_boolean(row, at, value)
-    elif isinstance(value, int):
-        sheet.write_number(row, at, value)
-    elif isinstance(value, float):
-        if math.isfinite(value):
-            sheet.write_number(row, at, value, share)
-    elif value is not None and (text := str(value)):
-        cut = text if len(text) <= MAX_CELL else text[: MAX_CELL - len(_CUT)] + _CUT
-        sheet.write_string(row, at, cut)
 
 
 def _files(run: FinishedRun) -> Sequence[ExportFile]:
