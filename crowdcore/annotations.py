@@ -110,9 +110,9 @@ def annotation_spans(data: CrowdData, tag_set: TagSet) -> AnnotationSpans:
     AnnotationSpans
     """
     order = annotation_order(data)
-    found = find_spans(data.label[order.label], order.offsets[:-1], tag_set)
-    annotation = np.searchsorted(order.offsets, found.start, side="right") - 1
-    spans = Spans(order.item[found.start], order.item[found.end - 1] + 1, found.type)
+    marked = find_spans(data.label[order.label], order.offsets[:-1], tag_set)
+    annotation = np.searchsorted(order.offsets, marked.start, side="right") - 1
+    spans = Spans(order.item[marked.start], order.item[marked.end - 1] + 1, marked.type)
     n_texts = len(np.asarray(data.offsets)) - 1
     return AnnotationSpans(
         spans,

@@ -93,7 +93,7 @@ def simulate_arena(
     names += ["random"] * sizes["random"]
     names += ["reversed"] * sizes["reversed"]
     names += ["careful"] * (workers - len(names))
-    habit = tuple(names[place] for place in rng.permutation(workers))
+    habit = tuple(names[index] for index in rng.permutation(workers))
     sharpness = np.array([SHARPNESS.get(name, 1.0) for name in habit])
     lean = np.array([LEAN.get(name, 0.0) for name in habit])
     scores = rng.normal(scale=spread, size=items)

@@ -185,16 +185,16 @@ class Round:
                 "about half of the distance to the best of them."
             )
         leader = int(self.weights.argmax())
-        said = (
+        sentence = (
             f"After {count(self.n_answered, 'answer')}, {self.candidates.titles[leader]} has "
             f"{percent(self.weights[leader], 0)} of the weight. {count(self.changed())} of "
             f"{count(n_items)} truths would change. The choice still matters on "
             f"{percent(self.open_share)} of the items."
         )
         if self.is_settled:
-            return f"{said} Further answers would change little: this is a good moment to stop."
+            return f"{sentence} Further answers would change little: this is a good moment to stop."
         if self.n_answered < questions.MIN_GOLD_TO_CHOOSE:
             left = questions.MIN_GOLD_TO_CHOOSE - int((self.answers >= 0).sum())
             if left > 0:
-                return f"{said} {count(left)} more are needed before they count."
-        return said
+                return f"{sentence} {count(left)} more are needed before they count."
+        return sentence

@@ -213,8 +213,8 @@ def score_tags(
     chosen = known[text_of]
 
     def spans(tags: NDArray[Any], rule: Any) -> Spans:
-        found = find_spans(tags, starts, tag_set, rule)
-        return found.only(chosen[found.start])
+        marked = find_spans(tags, starts, tag_set, rule)
+        return marked.only(chosen[marked.start])
 
     predicted, expected = spans(truth, "conlleval"), spans(gold, "conlleval")
     exact = score(predicted, expected, n_types)
@@ -224,8 +224,8 @@ def score_tags(
     hits = predicted.only(is_among(predicted, expected, n_types))
     counts = np.stack(
         [
-            np.bincount(unit[text_of[found.start]], minlength=int(unit.max(initial=0)) + 1)
-            for found in (hits, predicted, expected)
+            np.bincount(unit[text_of[marked.start]], minlength=int(unit.max(initial=0)) + 1)
+            for marked in (hits, predicted, expected)
         ]
     )[:, np.unique(unit[known])]
     return SequenceScore(

@@ -103,8 +103,8 @@ def simulate_sets(
     who = np.argsort(rng.random((items, workers)), 1)[:, :labels_per_item].ravel()
     item = np.repeat(np.arange(items), labels_per_item)
     hit, extra = (
-        np.array([RATES.get(name, (own, own))[place] for name in ticker.tolist()])
-        for place in (0, 1)
+        np.array([RATES.get(name, (own, own))[column] for name in ticker.tolist()])
+        for column in (0, 1)
     )
     chance = np.where(truth[item], hit[who][:, None], extra[who][:, None])
     ticks = rng.random(chance.shape) < chance

@@ -345,8 +345,8 @@ def _answer(rng: np.random.Generator, who: Codes, items: _Items, confusion: Floa
     bounds[:, -1] = 1.0
     bounds += np.arange(len(bounds))[:, None]
     row = who.astype(np.int64) * classes + seen
-    place = np.searchsorted(bounds.ravel(), row + rng.random(who.shape), side="right")
-    given: Codes = np.clip(place - row * classes, 0, classes - 1).astype(np.int32)
+    position = np.searchsorted(bounds.ravel(), row + rng.random(who.shape), side="right")
+    given: Codes = np.clip(position - row * classes, 0, classes - 1).astype(np.int32)
     return given
 
 

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import base64
-import csv
 import json
-import struct
 import sys
-import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowdcore.arena_simulation import simulate_arena
 from crowdcore.rating_simulation import RatingCharacter, simulate_ratings
 from crowdcore.set_simulation import simulate_sets
 from crowdcore.simulated_times import add_times
-from crowdcore.simulation import Simulation, simulate
+from crowdcore.simulation import simulate
+from sample_data.writing import describe, png, write, write_answers, write_long, write_workers
 
 HERE = Path(__file__).parent
 
@@ -82,11 +78,11 @@ def make_digits(folder: Path) -> None:
     )  # fmt: skip
     items = [f"d{number:03d}" for number in range(1, 601)]
     classes = [str(digit) for digit in range(10)]
-    _write_long(folder, crowd, items=items, classes=classes, gold_share=0.15)
-    pictures = [[item, _png(image)] for item, image in zip(items, images, strict=True)]
-    _write(folder / "items.csv", ["item", "image"], pictures)
+    write_long(folder, crowd, items=items, classes=classes, gold_share=0.15)
+    pictures = [[item, png(image)] for item, image in zip(items, images, strict=True)]
+    write(folder / "items.csv", ["item", "image"], pictures)
     np.savez(folder / "features.npz", item=np.array(items), x=images.astype(np.float16))
-    _describe(
+    describe(
         folder,
         title="Handwritten digits",
         description="600 pictures of digits, five readings each by 60 simulated workers: experts, "
@@ -126,10 +122,10 @@ def make_relevance(folder: Path) -> None:
     )  # fmt: skip
     items = [f"p{number:03d}" for number in range(1, len(pairs) + 1)]
     classes = ["not relevant", "relevant"]
-    _write_long(folder, crowd, items=items, classes=classes, gold_share=0.1)
+    write_long(folder, crowd, items=items, classes=classes, gold_share=0.1)
     texts = [[item, query, text] for item, (query, text, _) in zip(items, pairs, strict=True)]
-    _write(folder / "items.csv", ["item", "query", "document"], texts)
-    _describe(
+    write(folder / "items.csv", ["item", "query", "document"], texts)
+    describe(
         folder,
         title="Search relevance",
         description="384 pairs of a query and a document, four judgements each by 40 simulated "
@@ -170,14 +166,14 @@ def make_verdicts(folder: Path) -> None:
         for row in np.argsort(data.time, kind="stable")
         if keep[row]
     ]
-    _write(folder / "labels.csv", ["item", "worker", "label", "time"], rows)
-    _write_answers(folder, items, [classes[code] for code in crowd.truth], gold_share=0.06)
+    write(folder / "labels.csv", ["item", "worker", "label", "time"], rows)
+    write_answers(folder, items, [classes[code] for code in crowd.truth], gold_share=0.06)
     habits[newcomer] = "newcomer"
     named = [habit or character for habit, character in zip(habits, crowd.character, strict=True)]
     copied = [data.workers[code] if code >= 0 else "" for code in crowd.copied_from]
     people = zip(data.workers, named, copied, strict=True)
-    _write(folder / "workers.csv", ["worker", "character", "copied_from"], people)
-    _describe(
+    write(folder / "workers.csv", ["worker", "character", "copied_from"], people)
+    describe(
         folder,
         title="Every verdict",
         description="480 road scenes with times, labelled by 40 simulated workers of every kind: "
@@ -199,13 +195,13 @@ def make_arena(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     codes = zip(data.item, data.other, data.worker, data.label, strict=True)  # type: ignore[arg-type]
     rows = [[names[a], names[b], data.workers[w], data.classes[k]] for a, b, w, k in codes]
-    _write(folder / "labels.csv", ["left", "right", "worker", "label"], rows)
+    write(folder / "labels.csv", ["left", "right", "worker", "label"], rows)
     scores = [f"{score:.3f}" for score in arena.scores]
-    _write_answers(folder, names, scores, gold_share=0.2)
-    _write(
+    write_answers(folder, names, scores, gold_share=0.2)
+    write(
         folder / "workers.csv", ["worker", "character"], zip(data.workers, arena.habit, strict=True)
     )
-    _describe(
+    describe(
         folder,
         title="Assistant arena",
         description="2,400 comparisons of 16 assistants by 30 simulated workers, of whom some "
@@ -229,15 +225,15 @@ def make_tags(folder: Path) -> None:
         [items[i], data.workers[w], sets[k]]
         for i, w, k in zip(data.item[order], data.worker[order], data.label[order], strict=True)
     ]
-    _write(folder / "labels.csv", ["item", "worker", "label"], rows)
+    write(folder / "labels.csv", ["item", "worker", "label"], rows)
     truth = [json.dumps(names[row].tolist()) for row in crowd.truth]
-    _write_answers(folder, items, truth, gold_share=0.15)
-    _write(
+    write_answers(folder, items, truth, gold_share=0.15)
+    write(
         folder / "workers.csv",
         ["worker", "character"],
         zip(data.workers, crowd.ticker, strict=True),
     )
-    _describe(
+    describe(
         folder,
         title="Topics of messages",
         description="300 messages with any of eight topics ticked, five answers each by 30 "
@@ -281,11 +277,11 @@ def make_wide(folder: Path) -> None:
         rows.append(_change_one(rng, rows[index], classes))
     workers = [f"w{number:02d}" for number in range(1, 13)]
     folder.mkdir(parents=True, exist_ok=True)
-    _write(folder / "labels.csv", ["item", "message", *workers], rows)
+    write(folder / "labels.csv", ["item", "message", *workers], rows)
     names = [classes[code] for _, code in texts]
-    _write_answers(folder, items, names, gold_share=0.2)
-    _write_workers(folder, crowd, workers)
-    _describe(
+    write_answers(folder, items, names, gold_share=0.2)
+    write_workers(folder, crowd, workers)
+    describe(
         folder,
         title="Customer messages, as a spreadsheet",
         description="150 messages in rows, 12 simulated workers in columns, with misspelt labels, "
@@ -311,18 +307,18 @@ def make_quality(folder: Path) -> None:
     items = [f"answer {number:03d}" for number in range(1, data.n_items + 1)]
     workers = [f"w{number:02d}" for number in range(1, data.n_workers + 1)]
     rows = zip(data.item, data.worker, data.label, strict=True)
-    _write(
+    write(
         folder / "labels.csv",
         ["item", "worker", "rating"],
         ([items[item], workers[worker], f"{label:g}"] for item, worker, label in rows),
     )
-    _write_answers(folder, items, [f"{value:.2f}" for value in crowd.truth], 0.15)
+    write_answers(folder, items, [f"{value:.2f}" for value in crowd.truth], 0.15)
     numbers = zip(
         workers, crowd.character, *(np.round(values, 3).tolist() for values in (
             crowd.bias, crowd.slope, crowd.noise)), strict=True
     )  # fmt: skip
-    _write(folder / "workers.csv", ["worker", "character", "bias", "slope", "noise"], numbers)
-    _describe(
+    write(folder / "workers.csv", ["worker", "character", "bias", "slope", "noise"], numbers)
+    describe(
         folder,
         title="Quality of answers, rated",
         description="240 answers of a help desk, each rated from 0 to 10 by six of 30 simulated "
@@ -344,66 +340,6 @@ def _change_one(rng: np.random.Generator, row: list[Any], classes: Sequence[str]
     column = int(rng.choice([index for index in range(2, len(row)) if row[index] in classes]))
     changed[column] = str(rng.choice([name for name in classes if name != row[column]]))
     return changed
-
-
-def _write_long(
-    folder: Path, crowd: Simulation, *, items: list[str], classes: list[str], gold_share: float
-) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    data = crowd.data
-    order = np.random.default_rng(1).permutation(data.n_labels)  # as they came in
-    codes = zip(data.item[order], data.worker[order], data.label[order], strict=True)
-    rows = [[items[i], data.workers[w], classes[k]] for i, w, k in codes]
-    _write(folder / "labels.csv", ["item", "worker", "label"], rows)
-    _write_answers(folder, items, [classes[code] for code in crowd.truth], gold_share)
-    _write_workers(folder, crowd, data.workers)
-
-
-def _write_answers(folder: Path, items: list[str], truth: list[str], gold_share: float) -> None:
-    """Write the truth of every item for checking, and a random part of it as gold."""
-    rows = [list(row) for row in zip(items, truth, strict=True)]
-    _write(folder / "truth.csv", ["item", "truth"], rows)
-    rng = np.random.default_rng(2)
-    gold = np.sort(rng.choice(len(rows), size=round(gold_share * len(rows)), replace=False))
-    _write(folder / "gold.csv", ["item", "gold"], [rows[index] for index in gold])
-
-
-def _write_workers(folder: Path, crowd: Simulation, workers: Sequence[str]) -> None:
-    copied = [workers[code] if code >= 0 else "" for code in crowd.copied_from]
-    rows = zip(workers, crowd.character, copied, strict=True)
-    _write(folder / "workers.csv", ["worker", "character", "copied_from"], rows)
-
-
-def _write(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(rows)
-
-
-def _describe(folder: Path, **facts: str | None) -> None:
-    text = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
-    (folder / "project.json").write_text(text, encoding="utf-8")
-
-
-def _png(pixels: NDArray[np.float64], scale: int = 4) -> str:
-    """A data URI of an 8 × 8 picture of values 0 to 16, dark on light, enlarged."""
-    shade = 15 - np.rint(pixels.reshape(8, 8) * 15 / 16).astype(np.uint8)
-    large = np.kron(shade, np.ones((scale, scale), np.uint8))
-    side = len(large)
-    packed = (large[:, ::2] << 4 | large[:, 1::2]).astype(np.uint8)  # two pixels per byte
-    lines = b"".join(b"\0" + line.tobytes() for line in packed)
-    # Stored, not compressed: the bytes then do not depend on the machine's zlib.
-    size = struct.pack("<HH", len(lines), len(lines) ^ 0xFFFF)
-    stream = b"\x78\x01\x01" + size + lines + struct.pack(">I", zlib.adler32(lines))
-    header = struct.pack(">IIBBBBB", side, side, 4, 0, 0, 0, 0)
-    chunks = [(b"IHDR", header), (b"IDAT", stream), (b"IEND", b"")]
-    body = b"".join(
-        struct.pack(">I", len(content)) + kind + content
-        + struct.pack(">I", zlib.crc32(kind + content))
-        for kind, content in chunks
-    )  # fmt: skip
-    return "data:image/png;base64," + base64.b64encode(b"\x89PNG\r\n\x1a\n" + body).decode()
 
 
 if __name__ == "__main__":

@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crowdcore.audit import agreement, items, workers
+from crowdcore.audit.comparisons import agreement as comparison_agreement
 from crowdcore.audit.comparisons import items as ranked_items
 from crowdcore.audit.comparisons import verdicts as comparison_verdicts
 from crowdcore.audit.comparisons import workers as comparing_workers
+from crowdcore.audit.comparisons.labels import COMPARISON_LABEL_COLUMNS
 from crowdcore.audit.judging import sentences
 from crowdcore.audit.judging.worker_evidence import WorkerEvidence, worker_evidence
 from crowdcore.audit.ratings import agreement as rating_agreement
@@ -120,7 +122,9 @@ class Audit:
 
     def _ordered(self, sign: int) -> tuple[str, ...]:
         unknown = UNDECIDED.name
-        ranked = sorted(self.verdicts, key=lambda one: (one.name == unknown, sign * one.harm))
+        ranked = sorted(
+            self.verdicts, key=lambda verdict: (verdict.name == unknown, sign * verdict.harm)
+        )
         return tuple(verdict.name for verdict in ranked)
 
     def verdict_named(self, name: str) -> Verdict | None:
@@ -237,7 +241,7 @@ AUDITS: Mapping[Kind, Audit] = {
     "comparisons": Audit(
         truth_columns=ranked_items.TRUTH_COLUMNS,
         item_columns=ranked_items.COLUMNS,
-        label_columns=ranked_items.COMPARISON_LABEL_COLUMNS,
+        label_columns=COMPARISON_LABEL_COLUMNS,
         worker_columns=comparing_workers.COLUMNS,
         verdicts=comparison_verdicts.VERDICTS,
         score=_plain_score,
@@ -247,7 +251,7 @@ AUDITS: Mapping[Kind, Audit] = {
         ),
         compare_items=ranked_items.compare_items,
         workers=comparing_workers.worker_table,
-        agreement=ranked_items.worker_agreement,
+        agreement=comparison_agreement.worker_agreement,
     ),
     "sets": Audit(
         truth_columns=set_items.TRUTH_COLUMNS,

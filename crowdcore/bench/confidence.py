@@ -138,8 +138,8 @@ def simulate_outcomes(
         data = draw_crowd(rng).data
         votes, some = Votes.from_data(data), rng.permutation(data.n_items)[:MAX_ITEMS]
         for result in _results(data):
-            found = _observe(result, votes, some)
-            observed.setdefault(result.provenance.method, []).append(found)
+            outcome = _observe(result, votes, some)
+            observed.setdefault(result.provenance.method, []).append(outcome)
         crowds.append(data)
         on_done(f"crowd {number + 1}")
     return Outcomes(crowds=crowds, observed=observed)

@@ -265,11 +265,16 @@ def _score(
     right = _pooled([table[items] for table in fitted.posteriors], without) == answers
     counts = questions.testing_weights(chances, len(fitted.answers))
     share, n_worth = questions.unbiased_accuracy(right, counts)
-    found = with_known_answers(
+    estimate = with_known_answers(
         fitted.prior, n_right=share * n_worth, n_checked=n_worth, n_items=None
     )
     overall = (right.sum() + pooled * rest.sum()) / len(rest)
-    return float(each[0]), pooled, float(each.max()), float(found.low <= overall <= found.high)
+    return (
+        float(each[0]),
+        pooled,
+        float(each.max()),
+        float(estimate.low <= overall <= estimate.high),
+    )
 
 
 def _pooled(posteriors: list[Floats], weights: Floats) -> NDArray[np.intp]:

@@ -248,8 +248,8 @@ def _copy(
     code = item * n_workers + worker
     order = np.argsort(code)
     wanted = item * n_workers + model[worker]
-    found = np.searchsorted(code[order], wanted).clip(max=len(code) - 1)
-    source = order[found]
+    index = np.searchsorted(code[order], wanted).clip(max=len(code) - 1)
+    source = order[index]
     copies = (model[worker] >= 0) & (code[source] == wanted) & (rng.random(len(item)) < FIDELITY)
     label[copies] = label[source[copies]]
     return n_copiers

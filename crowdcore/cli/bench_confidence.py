@@ -131,13 +131,13 @@ def _gains_table(report: "Report") -> str:
     rows = []
     for strategy in STRATEGIES:
         for number in N_ANSWERS:
-            found = [
+            matching = [
                 row for row in report.gains if (row.strategy, row.n_answers) == (strategy, number)
             ]
-            if not found:
+            if not matching:
                 continue
-            gain = by_source({row.dataset: row.pooled - row.auto for row in found})
-            far = [row for row in found if row.best - row.auto >= MIN_DISTANCE]
+            gain = by_source({row.dataset: row.pooled - row.auto for row in matching})
+            far = [row for row in matching if row.best - row.auto >= MIN_DISTANCE]
             closed = by_source(
                 {row.dataset: (row.pooled - row.auto) / (row.best - row.auto) for row in far}
             )
@@ -146,16 +146,16 @@ def _gains_table(report: "Report") -> str:
                 [
                     strategy,
                     str(number),
-                    f"{by_source({row.dataset: row.auto for row in found}).mean():.4f}",
-                    f"{by_source({row.dataset: row.pooled for row in found}).mean():.4f}",
-                    f"{by_source({row.dataset: row.best for row in found}).mean():.4f}",
+                    f"{by_source({row.dataset: row.auto for row in matching}).mean():.4f}",
+                    f"{by_source({row.dataset: row.pooled for row in matching}).mean():.4f}",
+                    f"{by_source({row.dataset: row.best for row in matching}).mean():.4f}",
                     f"{gain.mean():+.4f} ± {error:.4f}",
                     f"{(gain > WORTH).sum()}, {(gain < -WORTH).sum()}",
                     f"{gain.min():+.4f}",
                     f"{closed.mean():.0%} of {len(closed)}" if len(closed) else "-",
                     "-"
                     if strategy == "least confident"
-                    else f"{by_source({row.dataset: row.covered for row in found}).mean():.0%}",
+                    else f"{by_source({row.dataset: row.covered for row in matching}).mean():.0%}",
                 ]
             )
     heads = ["asked", "answers", "auto", "chosen", "best", "gain", "won, lost", "worst", "closed"]

@@ -34,10 +34,10 @@ def verdicts(
     if datasets:
         with counter(2 * len(datasets), "Judging") as on_done:
             tables += real.tables(datasets, on_done)
-    for one in tables:
-        typer.echo(f"{one.title}\n")
-        typer.echo(table(list(one.header), [list(row) for row in one.rows]))
-        typer.echo(paragraphs(["", *one.notes, ""]))
+    for result_table in tables:
+        typer.echo(f"{result_table.title}\n")
+        typer.echo(table(list(result_table.header), [list(row) for row in result_table.rows]))
+        typer.echo(paragraphs(["", *result_table.notes, ""]))
     typer.echo(paragraphs(skipped))
     if json_file is not None:
-        write_json([one.to_json() for one in tables], json_file)
+        write_json([result_table.to_json() for result_table in tables], json_file)

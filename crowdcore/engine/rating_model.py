@@ -292,11 +292,11 @@ def fit(
         The posterior of everything.
     """
     zeros = torch.zeros(ratings.n_workers, dtype=ratings.dtype, device=ratings.device)
-    one = torch.ones((), dtype=ratings.dtype, device=ratings.device)
+    unit = torch.ones((), dtype=ratings.dtype, device=ratings.device)
     n = ratings.worker_counts
     model = RatingModel(
         ratings=ratings,
-        m=one * 0,
+        m=unit * 0,
         u=ratings.mean,
         v=torch.full_like(ratings.mean, 0.1),
         bias=zeros,
@@ -305,11 +305,11 @@ def fit(
         slope_variance=zeros,
         shape=2 + n / 2,
         rate=(2 + n / 2) / 2,  # a precision of 2 over the variance of all ratings
-        item_variance=one * 1,
-        bias_spread=one * 0.5,
-        slope_spread=one * 0.25,
-        prior_shape=one * 2,
-        prior_rate=one * 1,
+        item_variance=unit * 1,
+        bias_spread=unit * 0.5,
+        slope_spread=unit * 0.25,
+        prior_shape=unit * 2,
+        prior_rate=unit * 1,
         tail_weight=torch.ones_like(ratings.values) if heavy_tails else None,
     )
     for _ in run.loop(max_iter, "Rounds"):

@@ -154,8 +154,8 @@ def open_draft(request: OpenRequest) -> OpenedDraft:
     if len(files) > 1:
         recognised = tuple(recognise([(file.name, file.path) for file in files]))
     kinds = [file.kind for file in recognised]
-    found = kinds.index("labels") if "labels" in kinds else 0
-    at = found if request.labels is None else request.labels
+    labels_index = kinds.index("labels") if "labels" in kinds else 0
+    at = labels_index if request.labels is None else request.labels
     readings = propose_readings(open_table(files[at].path, name=files[at].name))
     table = readings.table
     choices = tuple(_choice(candidate) for candidate in readings.candidates[:MAX_READINGS])

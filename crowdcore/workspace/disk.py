@@ -192,10 +192,10 @@ def _storage_error(error: OSError, root: Path, what: str, needed: int) -> Storag
         return no_room(root, what, needed)
     if error.errno in _READ_ONLY:
         return _read_only(root)
-    place = str(error.filename) if error.filename else str(root)
+    path = str(error.filename) if error.filename else str(root)
     return StorageError(
         f"{what} was not saved: {error.strerror or error}",
-        file=place,
+        file=path,
         fix="Check the disk, and try again.",
     )
 

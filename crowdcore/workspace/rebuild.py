@@ -68,16 +68,16 @@ def unlisted(root: Path, catalogue: Catalogue) -> list[str]:
     list of str
         Paths below the root.
     """
-    found = []
+    unlisted = []
     with catalogue.read() as db:
         for kind, table in KINDS:
             listed = {row["id"] for row in db.execute(f"SELECT id FROM {table}")}
-            found += [
+            unlisted += [
                 f"{kind}/{folder.name}"
                 for folder in _folders(root, kind)
                 if folder.name not in listed and record_files.is_whole(folder, table)
             ]
-    return found
+    return unlisted
 
 
 def rebuild(root: Path) -> Rebuilt:
@@ -138,8 +138,8 @@ def _put_aside(root: Path) -> None:
 
 
 def _folders(root: Path, kind: str) -> list[Path]:
-    place = root / kind
-    return sorted(path for path in place.iterdir() if is_id(path.name)) if place.is_dir() else []
+    parent = root / kind
+    return sorted(path for path in parent.iterdir() if is_id(path.name)) if parent.is_dir() else []
 
 
 def _list_folders(db: sqlite3.Connection, root: Path) -> Rebuilt:

@@ -10,7 +10,8 @@ import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
-from crowdcore.audit.comparisons.items import COLUMNS, TRUTH_COLUMNS, encounters, next_pairs
+from crowdcore.audit.comparisons.items import COLUMNS, TRUTH_COLUMNS, encounters
+from crowdcore.audit.comparisons.next_pairs import next_pairs
 from crowdcore.export.columns import TableColumn
 from crowdcore.export.writers import frame_bytes
 from crowdcore.ranking_result import SURE

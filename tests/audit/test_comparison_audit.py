@@ -6,14 +6,11 @@ import numpy as np
 import pytest
 
 from crowdcore.arena_simulation import simulate_arena
+from crowdcore.audit.comparisons.agreement import worker_agreement
 from crowdcore.audit.comparisons.cycles import count_cycles
 from crowdcore.audit.comparisons.held_out import hold_out
-from crowdcore.audit.comparisons.items import (
-    encounters,
-    expected_bits,
-    next_pairs,
-    worker_agreement,
-)
+from crowdcore.audit.comparisons.items import encounters
+from crowdcore.audit.comparisons.next_pairs import expected_bits, next_pairs
 from crowdcore.audit.kinds import audit_of
 from crowdcore.building import comparisons_of
 from crowdcore.registry import fit

@@ -119,15 +119,15 @@ class _Triads:
         owner = nodes // n_items
         starts = np.searchsorted(owner, np.arange(n_workers))
         within = np.arange(len(nodes)) - starts[owner] < MAX_ITEMS
-        one, other = np.split(node, 2)
-        keep = within[one] & within[other]
-        one, other, chance = one[keep], other[keep], chance[keep]
+        winner, loser = np.split(node, 2)
+        keep = within[winner] & within[loser]
+        winner, loser, chance = winner[keep], loser[keep], chance[keep]
         shape = (len(nodes), len(nodes))
-        beats = sparse.coo_array((np.ones(len(one)), (one, other)), shape=shape).tocsr()
+        beats = sparse.coo_array((np.ones(len(winner)), (winner, loser)), shape=shape).tocsr()
         odds = sparse.coo_array(
             (
                 np.concatenate([chance, 1 - chance]),
-                (np.concatenate([one, other]), np.concatenate([other, one])),
+                (np.concatenate([winner, loser]), np.concatenate([loser, winner])),
             ),
             shape=shape,
         ).tocsr()

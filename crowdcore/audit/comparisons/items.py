@@ -1,4 +1,4 @@
-"""Compared items: their ranks, scores and records, who beats whom, and what to ask next."""
+"""Compared items: their ranks, scores and records, and who beats whom."""
 
 from __future__ import annotations
 
@@ -8,25 +8,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit, ndtri
 
 from crowdcore.artefacts.order import Order
-from crowdcore.audit.agreement import Agreement, agreement
-from crowdcore.audit.comparisons.pair_answers import pair_answers
-from crowdcore.data import CrowdData, DataError, Floats
-from crowdcore.engine.comparisons import LEFT, POINTS, RIGHT, TIE
-from crowdcore.export.columns import SCORE, TableColumn, as_categories, build_table
-from crowdcore.export.tables import LABEL_COLUMNS, LabelSource
+from crowdcore.data import DataError, Floats
+from crowdcore.engine.comparisons import LEFT, RIGHT, TIE
+from crowdcore.export.columns import SCORE, TableColumn, build_table
 from crowdcore.result import Result
-
-NEIGHBOURS = 10
-"""How far apart in rank two items may be to be worth a comparison."""
-
-MAX_CANDIDATES = 50_000
-"""Pairs whose worth is computed at most: those whose order is the most open."""
-
-N_NODES = 100
-"""Equally likely differences of scores over which an expectation is computed."""
 
 
 class RankedItemAudit:
@@ -225,25 +212,6 @@ def compare_items(result: Result) -> pd.DataFrame:
     return build_table(COLUMNS, RankedItemAudit(result))
 
 
-def worker_agreement(data: CrowdData, *, seed: int = 0) -> Agreement:
-    """Compare every two answers that different workers gave to the same pair of items.
-
-    Parameters
-    ----------
-    data
-        Labels that are comparisons.
-    seed
-        Of the resamples behind the interval.
-
-    Returns
-    -------
-    Agreement
-        Krippendorff's alpha, where the pairs of items are what is labelled, whichever of the two
-        stands on the left.
-    """
-    return agreement(pair_answers(data), seed=seed)
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Encounters:
     """How some items fared against each other [n, n].
@@ -282,9 +250,9 @@ def encounters(result: Result, items: Any) -> Encounters:
     """
     audit = RankedItemAudit(result)
     n = len(items)
-    place = np.full(result.data.n_items, -1)
-    place[items] = np.arange(n)
-    left, right, label = place[audit.left], place[audit.right], result.data.label
+    index = np.full(result.data.n_items, -1)
+    index[items] = np.arange(n)
+    left, right, label = index[audit.left], index[audit.right], result.data.label
     inside = (left >= 0) & (right >= 0)
     wins, ties = np.zeros((n, n), np.int64), np.zeros((n, n), np.int64)
     for outcome, winner, loser in ((LEFT, left, right), (RIGHT, right, left)):
@@ -296,151 +264,3 @@ def encounters(result: Result, items: Any) -> Encounters:
     above = result.above(np.asarray(items)[first], np.asarray(items)[second]).reshape(n, n)
     np.fill_diagonal(above, np.nan)
     return Encounters(items=items, wins=wins, ties=ties + ties.T, above=above)
-
-
-def next_pairs(result: Result, *, limit: int = 100) -> pd.DataFrame:
-    """List the comparisons that would tell most about the order.
-
-    For every two items near each other in rank it is computed how much one more answer is expected
-    to tell about which of them is better, in bits: much where that is open and one answer would
-    move it, little where it is sure, or where the two are known to be nearly equal.
-
-    Parameters
-    ----------
-    result
-        The scores, with intervals.
-    limit
-        Pairs at most.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `first`, `second` (the first ranks higher), `first_rank`, `second_rank`, `above`
-        (how likely the first is better), `n_asked` so far, and `bits`; the most telling first.
-        Empty where the method gives no intervals.
-    """
-    audit, ranked = RankedItemAudit(result), result.order
-    n = len(ranked)
-    first = np.concatenate([np.arange(max(0, n - gap)) for gap in range(1, NEIGHBOURS + 1)])
-    gaps = np.repeat(
-        np.arange(1, NEIGHBOURS + 1), [max(0, n - gap) for gap in range(1, NEIGHBOURS + 1)]
-    )
-    one, other = ranked[first], ranked[first + gaps]
-    above = result.above(one, other)
-    if np.isnan(above).any():
-        one, other, above = one[:0], other[:0], above[:0]
-    most_open = np.argsort(np.abs(above - 0.5), kind="stable")[:MAX_CANDIDATES]
-    one, other = one[most_open], other[most_open]
-    difference = result.truth[one] - result.truth[other]
-    bits = expected_bits(difference, result.difference_variance(one, other))
-    top = np.argsort(-bits, kind="stable")[:limit]
-    one, other, bits = one[top], other[top], bits[top]
-    low, high = np.minimum(audit.left, audit.right), np.maximum(audit.left, audit.right)
-    asked, counts = np.unique(low * np.int64(n) + high, return_counts=True)
-    key = np.minimum(one, other) * np.int64(n) + np.maximum(one, other)
-    place = np.minimum(np.searchsorted(asked, key), len(asked) - 1)
-    names = np.array(result.data.items, dtype=object)
-    return pd.DataFrame(
-        {
-            "first": names[one],
-            "second": names[other],
-            "first_rank": result.rank[one],
-            "second_rank": result.rank[other],
-            "above": result.above(one, other),
-            "n_asked": np.where(asked[place] == key, counts[place], 0),
-            "bits": bits,
-        }
-    )
-
-
-def expected_bits(difference: Floats, variance: Floats) -> Floats:
-    """Say how much one answer about two items is expected to tell about which is better.
-
-    Parameters
-    ----------
-    difference, variance
-        Of the two scores [P].
-
-    Returns
-    -------
-    numpy.ndarray
-        The mutual information of the answer and the order of the two [P], in bits.
-    """
-    nodes = ndtri((np.arange(N_NODES) + 0.5) / N_NODES)
-    drawn = difference[:, None] + np.sqrt(variance)[:, None] * nodes
-    wins, better = expit(drawn), drawn > 0
-    likely_win = wins.mean(1)
-    win_and_better = (wins * better).mean(1)
-    loss_and_better = ((1 - wins) * better).mean(1)
-    after_win = _entropy(win_and_better / np.maximum(likely_win, 1e-12))
-    after_loss = _entropy(loss_and_better / np.maximum(1 - likely_win, 1e-12))
-    bits: Floats = _entropy(better.mean(1)) - likely_win * after_win - (1 - likely_win) * after_loss
-    return bits
-
-
-def _entropy(chance: Floats) -> Floats:
-    chance = np.clip(chance, 1e-12, 1 - 1e-12)
-    return -(chance * np.log2(chance) + (1 - chance) * np.log2(1 - chance))
-
-
-_SHARED = {column.name: column for column in LABEL_COLUMNS}
-
-
-def _other(data: CrowdData) -> Any:
-    return None if data.other is None else as_categories(data.other, data.items)
-
-
-def _left_chance(source: LabelSource) -> Floats | None:
-    if source.result is None or source.data.other is None:
-        return None
-    scores = source.result.truth
-    return np.asarray(expit(scores[source.data.item] - scores[source.data.other]))
-
-
-def _agrees(source: LabelSource) -> Any:
-    chance = _left_chance(source)
-    if chance is None:
-        return None
-    return (POINTS[source.data.label] - 0.5) * (chance - 0.5) > 0
-
-
-COMPARISON_LABEL_COLUMNS: tuple[TableColumn[LabelSource], ...] = (
-    TableColumn(
-        name="left",
-        title="Left",
-        help="The item on the left.",
-        unit="name",
-        values=lambda source: as_categories(source.data.item, source.data.items),
-    ),
-    TableColumn(
-        name="right",
-        title="Right",
-        help="The item on the right.",
-        unit="name",
-        values=lambda source: _other(source.data),
-    ),
-    _SHARED["worker"],
-    TableColumn(
-        name="label",
-        title="Answer",
-        help="Which of the two the worker preferred: left, right, or tie.",
-        unit="class",
-        values=lambda source: as_categories(source.data.label, source.data.classes),
-    ),
-    TableColumn(
-        name="left_expected",
-        title="Left expected",
-        help="How likely the scores make the left item the winner, ties aside.",
-        unit="share",
-        values=_left_chance,
-    ),
-    TableColumn(
-        name="agrees",
-        title="Agrees",
-        help="Whether the item with the higher score won.",
-        unit="yes or no",
-        values=_agrees,
-    ),
-    _SHARED["time"],
-)
-"""Columns of labels that are comparisons."""

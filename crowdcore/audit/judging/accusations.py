@@ -56,8 +56,8 @@ def accuse(
 
     Examples
     --------
-    >>> found = accuse(np.array([0.99, 0.8, 0.3]), np.ones(3, bool))
-    >>> found.n_accused, round(found.expected_wrong, 2)
+    >>> accusations = accuse(np.array([0.99, 0.8, 0.3]), np.ones(3, bool))
+    >>> accusations.n_accused, round(accusations.expected_wrong, 2)
     (1, 0.01)
     """
     order = np.argsort(-probability, kind="stable")

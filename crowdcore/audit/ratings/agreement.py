@@ -52,9 +52,10 @@ class RatingAgreement:
         if self.alpha is None:
             return self.coefficients[0].note + left_out
         others = [
-            f"{one.name} {one.value:.2f} ({one.interval[0]:.2f} to {one.interval[1]:.2f})"
-            for one in self.coefficients[1:]
-            if one.value is not None and one.interval is not None
+            f"{coefficient.name} {coefficient.value:.2f} "
+            f"({coefficient.interval[0]:.2f} to {coefficient.interval[1]:.2f})"
+            for coefficient in self.coefficients[1:]
+            if coefficient.value is not None and coefficient.interval is not None
         ]
         return (
             f"From {count(self.n_items, 'item')} with two ratings or more; "
@@ -242,8 +243,8 @@ def _icc(sums: Floats, _: Any = None) -> tuple[Floats, Floats]:
         mean_between = (between - total**2 / n) / (n_items - 1)
         mean_within = within / (n - n_items)
         size = (n - square_sizes / n) / (n_items - 1)
-        one = (mean_between - mean_within) / (mean_between + (size - 1) * mean_within)
-        return one, 1 - mean_within / mean_between
+        coefficient = (mean_between - mean_within) / (mean_between + (size - 1) * mean_within)
+        return coefficient, 1 - mean_within / mean_between
 
 
 def _with_interval(

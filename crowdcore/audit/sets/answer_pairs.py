@@ -44,23 +44,28 @@ def similarity(
         From 0, nothing in common, to 1, equal [P]. Two empty sets are equal.
     """
     size = len(sets)
-    pairs, place = np.unique(
+    pairs, inverse = np.unique(
         np.minimum(first, second) * np.int64(size) + np.maximum(first, second), return_inverse=True
     )
     values = np.empty(len(pairs))
     for start in range(0, len(pairs), PAIRS_PER_CHUNK):
         chunk = slice(start, start + PAIRS_PER_CHUNK)
-        one, other = np.divmod(pairs[chunk], size)
-        values[chunk] = _similarity(sets[one], sets[other], measure)
-    return values[place]
+        first_set, second_set = np.divmod(pairs[chunk], size)
+        values[chunk] = _similarity(sets[first_set], sets[second_set], measure)
+    return values[inverse]
 
 
-def _similarity(one: NDArray[np.bool_], other: NDArray[np.bool_], measure: Measure) -> Floats:
-    both, either = (one & other).sum(1), (one | other).sum(1)
+def _similarity(
+    first_set: NDArray[np.bool_], second_set: NDArray[np.bool_], measure: Measure
+) -> Floats:
+    both, either = (first_set & second_set).sum(1), (first_set | second_set).sum(1)
     shared: Floats = np.where(either > 0, both / np.maximum(either, 1), 1.0)
     if measure == "jaccard":
         return shared
-    smaller, larger = np.minimum(one.sum(1), other.sum(1)), np.maximum(one.sum(1), other.sum(1))
+    smaller, larger = (
+        np.minimum(first_set.sum(1), second_set.sum(1)),
+        np.maximum(first_set.sum(1), second_set.sum(1)),
+    )
     equal, nested = (both == larger) & (both == smaller), both == smaller
     weight = np.where(
         equal, 1.0, np.where(nested & (both > 0), 2 / 3, np.where(both > 0, 1 / 3, 0))
@@ -113,12 +118,12 @@ class AnswerPairs:
         )
         start = np.repeat(starts[data.item[order]], partners)
         within = (first - start + shift) % np.repeat(np.maximum(size, 1), partners)
-        one, other = order[first], order[start + within]
-        different = data.worker[one] != data.worker[other]
+        first_label, second_label = order[first], order[start + within]
+        different = data.worker[first_label] != data.worker[second_label]
         cells = data.item * np.int64(data.n_workers) + data.worker
         return cls(
-            first=one[different],
-            second=other[different],
+            first=first_label[different],
+            second=second_label[different],
             n_repeated=data.n_labels - len(np.unique(cells)),
         )
 

@@ -102,8 +102,8 @@ class SpanWorkerAudit:
         length = np.diff(spans.order.offsets)
         size = int(length.max(initial=1)) + 1
 
-        def key(annotation: Any, found: Any) -> Any:
-            return (annotation * size + (found.end - found.start)) * n_types + found.type
+        def key(annotation: Any, marks: Any) -> Any:
+            return (annotation * size + (marks.end - marks.start)) * n_types + marks.type
 
         expected = key(spans.expected_annotation, spans.expected)
         wanted = key(spans.given_annotation, spans.given)

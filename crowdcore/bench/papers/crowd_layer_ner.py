@@ -101,17 +101,17 @@ def _fitted(
     return result, time.process_time() - began
 
 
-def _cells(found: list[SequenceScore]) -> list[str]:
+def _cells(scores: list[SequenceScore]) -> list[str]:
     def mean(values: list[float]) -> str:
         text = f"{100 * np.mean(values):.1f}"
         return text if len(values) == 1 else f"{text} ± {100 * np.std(values, ddof=1):.1f}"
 
     return [
-        mean([score.exact.precision for score in found]),
-        mean([score.exact.recall for score in found]),
-        mean([score.exact.f1 for score in found]),
-        mean([score.begins_with_b.f1 for score in found]),
-        mean([score.relaxed.f1 for score in found]),
+        mean([score.exact.precision for score in scores]),
+        mean([score.exact.recall for score in scores]),
+        mean([score.exact.f1 for score in scores]),
+        mean([score.begins_with_b.f1 for score in scores]),
+        mean([score.relaxed.f1 for score in scores]),
     ]
 
 
@@ -130,13 +130,13 @@ def _ner(folder: Path, on_done: OnDone, seeds: int) -> Table:
         )
         on_done(title)
     title, method, settings, published = WITH_TAGGER
-    found, total = [], 0.0
+    scores, total = [], 0.0
     for seed in range(seeds):
         result, seconds = _fitted(data, method, settings, seed)
-        found.append(_score(data, scored, result.truth))
+        scores.append(_score(data, scored, result.truth))
         total += seconds
         on_done(f"{title}, seed {seed}")
-    rows.append([title, *_cells(found), published, str(seeds), f"{total / seeds:.1f}"])
+    rows.append([title, *_cells(scores), published, str(seeds), f"{total / seeds:.1f}"])
     return Table(
         title=f"Named entities: truths of {int(scored.sum()):,} test sentences, percent",
         header=["", "P", "R", "F1", "F1, B-spans", "relaxed F1", "paper", "seeds", "CPU s"],

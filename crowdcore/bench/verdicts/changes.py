@@ -59,8 +59,8 @@ def stability(n_crowds: int, on_done: OnDone) -> Table:
         for worker in rng.choice(crowd.data.n_workers, 4, replace=False).tolist():
             after = verdict_names(crowd.data.only(crowd.data.worker != worker))
             pairs = [
-                one == other
-                for code, (one, other) in enumerate(zip(before, after, strict=True))
+                name_before == name_after
+                for code, (name_before, name_after) in enumerate(zip(before, after, strict=True))
                 if code != worker
             ]
             changed += len(pairs) - sum(pairs)

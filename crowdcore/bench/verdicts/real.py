@@ -48,27 +48,27 @@ def _coverage(datasets: Sequence[DataSet], on_done: Callable[[str], None]) -> Ta
         usable = int(((truth >= 0) & (dataset.data.labels_per_item > 0)).sum())
         for n_gold in GOLD_ITEMS:
             if usable >= 2 * max(GOLD_ITEMS[2], n_gold):
-                found = coverage(dataset.data, truth, n_gold=n_gold, seed=seed)
-                if len(found.holds):
-                    measured[n_gold][dataset.name] = found
+                measure = coverage(dataset.data, truth, n_gold=n_gold, seed=seed)
+                if len(measure.holds):
+                    measured[n_gold][dataset.name] = measure
         on_done(dataset.name)
     rows = []
     for n_gold, sets in measured.items():
         if not sets:
             continue
-        holds = np.concatenate([one.holds for one in sets.values()])
+        holds = np.concatenate([measure.holds for measure in sets.values()])
         largest = max(sets, key=lambda name: len(sets[name].holds))
         rest = np.concatenate(
-            [np.zeros(0), *(one.holds for name, one in sets.items() if name != largest)]
+            [np.zeros(0), *(measure.holds for name, measure in sets.items() if name != largest)]
         )
         means = {
-            name: float(one.holds.mean())
-            for name, one in sets.items()
-            if len(one.holds) >= MIN_WORKERS
+            name: float(measure.holds.mean())
+            for name, measure in sets.items()
+            if len(measure.holds) >= MIN_WORKERS
         }
         worst = min(means, key=lambda name: means[name])
-        error = np.concatenate([one.error for one in sets.values()])
-        width = np.concatenate([one.width for one in sets.values()])
+        error = np.concatenate([measure.error for measure in sets.values()])
+        width = np.concatenate([measure.width for measure in sets.values()])
         rows.append(
             [
                 str(n_gold),
@@ -135,12 +135,12 @@ def _accusations(datasets: Sequence[DataSet], on_done: Callable[[str], None]) ->
         [
             name,
             f"{n_workers:,}",
-            f"{found[0]:,}",
-            f"{found[1]:,}",
-            _percent(found[1] / max(1, n_above), 2),
-            f"{_percent(found[2] / max(1, n_certain))} of {n_certain:,}",
+            f"{measure[0]:,}",
+            f"{measure[1]:,}",
+            _percent(measure[1] / max(1, n_above), 2),
+            f"{_percent(measure[2] / max(1, n_certain))} of {n_certain:,}",
         ]
-        for name, found in counts.items()
+        for name, measure in counts.items()
     ]
     return Table(
         title=f"Accusations in real crowds, without gold ({MIN_GOLD_LABELS} or more gold labels)",

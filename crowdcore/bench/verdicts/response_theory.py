@@ -150,8 +150,8 @@ def _answers(  # noqa: PLR0917  (what each answer hangs on)
     blind = (rng.random(n)[:, None] > habits[worker]).sum(1).clip(max=classes - 1)
     label = np.where(own == "random", blind, label)
     slips = rng.random(n) < SLIPS
-    one = np.where(slips, rng.integers(classes, size=n), favourite[worker])
-    label = np.where(own == "one answer", one, label)
+    one_answer = np.where(slips, rng.integers(classes, size=n), favourite[worker])
+    label = np.where(own == "one answer", one_answer, label)
     shift = rng.integers(1, classes, len(character))
     turned = (truth[item] + shift[worker]) % classes
     return np.where((own == "adversary") & (rng.random(n) < TURNED), turned, label)

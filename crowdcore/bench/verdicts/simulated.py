@@ -249,7 +249,7 @@ def _other_shares(n_crowds: int, on_done: OnDone) -> Table:
 def _pairs(n_crowds: int, on_done: OnDone) -> Table:
     rows = []
     for name in SIMULATORS:
-        shared, found, n_false, n_apart = [], [], 0, 0
+        shared, is_flagged, n_false, n_apart = [], [], 0, 0
         for crowd in crowds(name, n_crowds):
             pairs = judge_crowd(crowd.data).pairs
             flagged, source = pairs.flagged, crowd.copied_from
@@ -257,11 +257,11 @@ def _pairs(n_crowds: int, on_done: OnDone) -> Table:
             copied = (first == pairs.partner) | (second == pairs.worker)
             copied |= (first == second) & (first != UNKNOWN)
             shared.append(pairs.shared[copied])
-            found.append(flagged[copied])
+            is_flagged.append(flagged[copied])
             n_false += int((flagged & ~copied).sum())
             n_apart += int((~copied).sum())
             on_done("pairs")
-        items, hit = np.concatenate(shared), np.concatenate(found)
+        items, hit = np.concatenate(shared), np.concatenate(is_flagged)
         row: list[str] = [name]
         for low, high in SHARED_BINS:
             inside = (items >= low) & (items <= high)
@@ -291,7 +291,7 @@ def _coverage(n_crowds: int, on_done: OnDone) -> Table:
             measured.append(coverage(crowd.data, crowd.truth, former=True, seed=number))
             on_done("coverage")
         former, ours, error, width = (
-            np.concatenate([getattr(one, part) for one in measured])
+            np.concatenate([getattr(crowd_coverage, part) for crowd_coverage in measured])
             for part in ("former_holds", "holds", "error", "width")
         )
         rows.append(

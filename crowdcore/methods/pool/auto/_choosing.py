@@ -152,13 +152,15 @@ def _notes(candidates: Candidates, n_gold: int) -> list[str]:
     n_answers = len(candidates.answered)
     notes = list(candidates.left_out)
     if not n_answers:
-        said = f"{count(len(candidates.names))} methods are ready to be chosen among by answers."
+        sentence = (
+            f"{count(len(candidates.names))} methods are ready to be chosen among by answers."
+        )
         if n_gold:
-            said = (
+            sentence = (
                 f"{count(n_gold)} known answers are too few to choose between methods "
                 f"({questions.MIN_GOLD_TO_CHOOSE} are needed), so the pool decides."
             )
-        return [said, *notes]
+        return [sentence, *notes]
     order = np.argsort(-candidates.weights)[:3]
     leaders = ", ".join(
         f"{candidates.titles[index]} {percent(candidates.weights[index], 0)}" for index in order
