@@ -235,3 +235,12 @@ def is_there(name: str) -> bool:
 @pytest.mark.parametrize("name", sorted(named_in_develop()))
 def test_what_the_notes_for_developers_name_is_there(name: str) -> None:
     assert is_there(name)
+
+
+def test_the_twenty_questions_are_answered_by_their_files() -> None:
+    text = (DOCS / "develop" / "questions.md").read_text(encoding="utf-8")
+    answers = re.findall(r"\| (.+\?) \| `(.+)` \| `(.+)` \|", text)
+    assert len(answers) == 20
+    for question, path, name in answers:
+        code = (ROOT / path).read_text(encoding="utf-8")
+        assert re.search(rf"\b{name}\b", code), question

@@ -163,18 +163,6 @@ def test_label_studio_gets_tasks_with_predictions_and_ground_truth(tmp_path: Pat
     assert truths[1]["annotations"][0]["ground_truth"] is True
 
 
-def test_label_studio_accepts_the_tasks(tmp_path: Path) -> None:
-    files = export("labelstudio", finished(LONG), tmp_path)
-    code = """
-from label_studio_sdk.label_interface import LabelInterface
-interface = LabelInterface(open(sys.argv[1]).read())
-tasks = json.load(open(sys.argv[2]))
-print(json.dumps([bool(interface.validate_prediction(task["predictions"][0])) for task in tasks]))
-"""
-    answers = ask("label_studio_sdk", code, files["interface.xml"], files["predictions.json"])
-    assert answers == [True, True, True]
-
-
 def test_texts_go_to_prodigy_doccano_and_spacy(tmp_path: Path) -> None:
     run = finished(LONG)
     first = lines(export("prodigy", run, tmp_path)["pets-prodigy.jsonl"])[0]
