@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from crowdcore.audit import agreement, items, workers
 from crowdcore.audit.comparisons import agreement as comparison_agreement
 from crowdcore.audit.comparisons import items as ranked_items
+from crowdcore.audit.comparisons import labels as comparison_labels
 from crowdcore.audit.comparisons import verdicts as comparison_verdicts
 from crowdcore.audit.comparisons import workers as comparing_workers
-from crowdcore.audit.comparisons.labels import COMPARISON_LABEL_COLUMNS
 from crowdcore.audit.judging import sentences
 from crowdcore.audit.judging.worker_evidence import WorkerEvidence, worker_evidence
 from crowdcore.audit.ratings import agreement as rating_agreement
@@ -241,7 +241,7 @@ AUDITS: Mapping[Kind, Audit] = {
     "comparisons": Audit(
         truth_columns=ranked_items.TRUTH_COLUMNS,
         item_columns=ranked_items.COLUMNS,
-        label_columns=COMPARISON_LABEL_COLUMNS,
+        label_columns=comparison_labels.COMPARISON_LABEL_COLUMNS,
         worker_columns=comparing_workers.COLUMNS,
         verdicts=comparison_verdicts.VERDICTS,
         score=_plain_score,
