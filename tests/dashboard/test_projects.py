@@ -7,36 +7,9 @@ from collections.abc import Callable
 from streamlit.testing.v1 import AppTest
 
 from crowdcore.workspace import Dataset, Workspace
+from tests.dashboard.test_data_page import WIDE, upload
 
 OpenPage = Callable[..., AppTest]
-
-LONG = b"""task,annotator,answer,expert
-1,ann,cat,cat
-1,bob,cat,cat
-2,ann,dog,
-2,bob,Dog,
-2,ann,dog,
-3,ann,cat,dog
-3,ann,dog,dog
-3,bob,dog,dog
-4,ann,cat,
-4,bob,cat,
-"""
-WIDE = b"""question,worker 1,worker 2,worker 3
-q1,yes,no,yes
-q2,no,no,
-q3,yes,yes,yes
-"""
-
-
-def upload(page: AppTest, name: str, content: bytes, key: str = "labels:0") -> AppTest:
-    page.file_uploader(key=key).upload(name, content, "text/csv").run()
-    assert not page.exception
-    return page
-
-
-def numbers(page: AppTest) -> dict[str, str]:
-    return {metric.label: metric.value for metric in page.metric}
 
 
 def test_data_that_the_project_has_are_not_added_again_and_the_page_says_so(

@@ -9,20 +9,9 @@ import numpy as np
 import pytest
 
 from crowdcore.registry import fit
-from crowdcore.workspace import Dataset, Workspace, folders, run_states
+from crowdcore.workspace import Workspace, folders, run_states
 from tests.crowds import golden_crowd
 from tests.workspace.samples import assert_same_result, made_result, small_data
-
-
-@pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
-    return Workspace(tmp_path)
-
-
-@pytest.fixture
-def dataset(workspace: Workspace) -> Dataset:
-    project = workspace.create_project("Birds")
-    return workspace.add_data(project.id, small_data(), name="labels.csv")
 
 
 def test_the_members_of_a_pool_become_runs_of_their_own(tmp_path: Path) -> None:

@@ -20,17 +20,6 @@ from tests.crowds import golden_crowd
 from tests.workspace.samples import assert_same_result, made_result, run_python, small_data
 
 
-@pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
-    return Workspace(tmp_path)
-
-
-@pytest.fixture
-def dataset(workspace: Workspace) -> Dataset:
-    project = workspace.create_project("Birds")
-    return workspace.add_data(project.id, small_data(), name="labels.csv")
-
-
 def test_a_queued_run_says_all_that_was_asked_for(workspace: Workspace, dataset: Dataset) -> None:
     row = workspace.queue(
         dataset.id, "ds", params={"max_iter": 7}, seed=3, device="cpu", excluded=["bob", "bob"]

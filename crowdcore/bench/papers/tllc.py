@@ -61,7 +61,7 @@ PROTOCOL = (
     "Accuracy in percent on all items: mean ± sample standard deviation over seeds; settings are "
     "the defaults. A tied item counts by the chance that a draw would have been right."
 )
-RANKS_NOTE = "Blocks (set with method) of one data set are akin, so that the p values are too small."
+RANKS_NOTE = "Blocks (set with method) of one data set are akin, so the p values are too small."
 
 
 @dataclass(frozen=True, kw_only=True)
