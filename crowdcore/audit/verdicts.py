@@ -189,8 +189,8 @@ def labels_to_decide(worker: WorkerNumbers) -> int:
 
 
 ACCUSED = (
-    "In simulated crowds with a fifth of bad workers 3 to 8 in 1,000 honest workers were accused "
-    "(random, one answer or inverted), and 2 to 4 in 100 accusations were wrong; the list states "
+    "In simulated crowds with a fifth of bad workers 2 to 8 in 1,000 honest workers were accused "
+    "(random, one answer or inverted), and 1 to 4 in 100 accusations were wrong; the list states "
     "its expected number. With 45% of bad workers 2 in 100 honest ones are accused. In real crowds "
     "1 in 7 accused was slightly better than chance on checked items."
 )
@@ -231,7 +231,7 @@ VERDICTS = (
         "b, c, a, b, c.",
         caveat="It is no proof of intent. It rests on the order of the labels: if that is not the "
         "order of work, it means nothing.",
-        errors="Of 2,340 honest simulated workers none was called so; of those who go round the "
+        errors="Of 1,174 honest simulated workers none was called so; of those who go round the "
         "classes 97 to 100% were found. Not measured on real times.",
         advice="Review ten items in their order; exclude the worker if these were plain.",
     ),
@@ -243,8 +243,8 @@ VERDICTS = (
         meaning="Looks at the items up to some label, and clearly less often after it.",
         caveat="It does not say why: later items may be of another kind, or the task has changed. "
         "The first part is as good as anybody's.",
-        errors="Of 2,340 honest simulated workers none was called so. Of those who stop looking "
-        "half-way 9% are found with 20 to 49 labels, 32% with 50 to 99 and 62% with more. "
+        errors="Of 1,174 honest simulated workers none was called so. Of those who stop looking "
+        "half-way 8% are found with 20 to 49 labels, 31% with 50 to 99 and 60% with more. "
         "Not measured on real times.",
         advice="Review some labels of the later part; if they are careless, leave out that part "
         "alone and have it labelled again by others.",
@@ -257,8 +257,8 @@ VERDICTS = (
         meaning="Some labels took under a third of the usual time, and these are clearly worse "
         "than the worker's others.",
         caveat="Speed alone is never a verdict: quick labels that are right count as work.",
-        errors="Of 2,340 honest simulated workers none was called so. Of those who click through "
-        "half of their labels 40% are found with 50 to 99 labels and 65% with more. Not "
+        errors="Of 1,174 honest simulated workers none was called so. Of those who click through "
+        "half of their labels 45% are found with 50 to 99 labels and 64% with more. Not "
         "measured on real times.",
         advice="Review some of the fast labels; if they are careless, leave out these alone and "
         "have the items labelled again by others.",
@@ -324,8 +324,8 @@ VERDICTS = (
         "same items.",
         caveat="The labels are not useless: known errors still tell the truth. On real crowds one "
         "such verdict in three is not confirmed by checked answers.",
-        errors="In simulated crowds 1 to 5 in 1,000 other honest workers were called so; of the "
-        "lopsided 77 to 88% are found from 100 labels on. In real crowds one in three is "
+        errors="In simulated crowds up to 5 in 1,000 other honest workers were called so; of the "
+        "lopsided 83 to 85% are found from 100 labels on. In real crowds one in three is "
         "not confirmed by checked answers.",
         advice="Keep: a method with confusion matrices corrects it. Review the items and make the "
         "guideline clearer.",
