@@ -181,8 +181,8 @@ class Round:
             return (
                 f"{count(len(self.candidates.names))} methods were tried. Drawn by their weights, "
                 f"they differ from the decision on {percent(self.open_share)} of "
-                f"{count(n_items)} items: answers can bring at most about that. Ten answers close "
-                "about half of the distance to the best of them."
+                f"{count(n_items)} items: answers can bring at most about that. "
+                + questions.describe_gain(questions.GAIN_PER_OPEN_SHARE * self.open_share)
             )
         leader = int(self.weights.argmax())
         sentence = (

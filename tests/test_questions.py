@@ -93,3 +93,8 @@ def test_a_question_among_a_hundred_thousand_items_takes_no_time() -> None:
     began = time.process_time()
     questions.next_question(truths, np.full(9, 1 / 9), np.zeros(100_000, bool), rng)
     assert time.process_time() - began < 0.2
+
+
+def test_what_ten_answers_may_bring_is_said_in_points() -> None:
+    assert "about 0.3 points from ten answers" in questions.describe_gain(0.003)
+    assert "less than 0.1 points" in questions.describe_gain(0.0002)

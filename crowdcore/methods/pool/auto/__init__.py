@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from pydantic import Field
 
+from crowdcore import questions
 from crowdcore.artefacts.candidates import Candidates
 from crowdcore.artefacts.feature_voice import FeatureVoice
 from crowdcore.artefacts.own_confidence import OwnConfidence
@@ -202,10 +203,12 @@ def _notes(labels: Labels, members: PoolMembers, n_disputed: int) -> list[str]:
         else "They agree on all items.",
     ]
     if n_disputed:
+        share = n_disputed / data.n_items
         notes.append(
             f"A few answers asked where methods disagree tell which to trust; that can change up "
-            f"to {percent(n_disputed / data.n_items)} of the truths. See Answer a few, or "
-            "crowdcore ask."
+            f"to {percent(share)} of the truths. "
+            f"{questions.describe_gain(questions.GAIN_PER_DISPUTED_SHARE * share)} See Answer a "
+            "few, or crowdcore ask."
         )
     if members.skipped:
         notes.append(f"Time ran out before {', '.join(members.skipped)} could start.")

@@ -35,6 +35,9 @@ and added nothing to them on four sets."""
 
 N_FOLDS = 3
 
+N_SPLITS = 3
+"""How often a label of every item is held out anew: which ones they are is a matter of luck."""
+
 MIN_LABELS_PER_ITEM = 2
 """Labels that an item must have for one of them to be held out."""
 
@@ -82,7 +85,6 @@ class Heard:
 class _Trial:
     """Labels that were held out, and what is known of them without features [H, K]."""
 
-    rows: NDArray[np.int64]  # of the labels [H]
     item: NDArray[np.integer]  # [H]
     likelihood: Floats  # of the label given, under each class
     pooled: Floats
@@ -164,24 +166,39 @@ def _is_described(data: CrowdData) -> NDArray[np.bool_]:
 
 
 def _hold_out(labels: Labels, run: Run, fit_pool: FitPool) -> _Trial | None:
-    """Hold out a label of every item that can spare one, and fit the pool on the others."""
+    """Hold out a label of every item that can spare one, a few times, and fit the pool on the rest.
+
+    None where too few items can spare one.
+    """
+    splits = [_split(labels, run, fit_pool, number) for number in range(N_SPLITS)]
+    parts = [part for part in splits if part is not None]
+    if not parts:
+        return None
+    return _Trial(
+        item=np.concatenate([part.item for part in parts]),
+        likelihood=np.concatenate([part.likelihood for part in parts]),
+        pooled=np.concatenate([part.pooled for part in parts]),
+        mapped=np.concatenate([part.mapped for part in parts]),
+    )
+
+
+def _split(labels: Labels, run: Run, fit_pool: FitPool, number: int) -> _Trial | None:
     from crowdcore.confidence.mapping import map_confidence
     from crowdcore.engine.splits import one_label_per_item
 
     data = labels.data
-    rng = np.random.default_rng([run.seed, 1])
+    rng = np.random.default_rng([run.seed, 1, number])
     rows = one_label_per_item(data, rng, _is_described(data), min_labels=MIN_LABELS_PER_ITEM)
     if len(rows) < MIN_HELD_OUT:
         return None
     keep = np.ones(data.n_labels, bool)
     keep[rows] = False
-    part = run.part("Without held-out labels")
+    part = run.part(f"Without held-out labels, {number + 1} of {N_SPLITS}")
     fewer = labels.with_data(data.only(keep))
     result = fit_pool(fewer, part).as_result(fewer, part)
     item = data.item[rows]
     confusion = crowd_shrunk(given_counts(result))
     return _Trial(
-        rows=rows,
         item=item,
         likelihood=confusion[data.worker[rows], :, data.label[rows]],
         pooled=result.posterior[item],
@@ -236,7 +253,9 @@ def _decide(
     from crowdcore.confidence.mapping import map_confidence, mapped_confidence
 
     gains = [trial.gains(log_evidence(table))[2] for *_, table in opinions]
-    errors = [float(gain.std() / math.sqrt(len(gain))) for gain in gains]
+    # Labels of one item say much the same: items count, not how often a label of theirs was used.
+    n_items = len(np.unique(trial.item))
+    errors = [float(gain.std() / math.sqrt(n_items)) for gain in gains]
     speaks = [
         float(gain.mean()) > MIN_STANDARD_ERRORS * error
         for gain, error in zip(gains, errors, strict=True)
@@ -248,7 +267,7 @@ def _decide(
         gains=np.array([gain.mean() for gain in gains]),
         errors=np.array(errors),
         speaks=np.array(speaks, bool),
-        n_held_out=len(trial.rows),
+        n_held_out=len(trial.item),
         left_out=late,
     )
     heard = [opinion for opinion, is_heard in zip(opinions, speaks, strict=True) if is_heard]
