@@ -31,7 +31,7 @@ class FeatureVoice(Artefact):
     confidence: Array | None = None  # [N] of these truths, by mapped probabilities and features
     by_labels: Array | None = None  # [N] mapped confidence of the pool's truths without features
     changed: Array | None = None  # [N] whether features changed the truth
-    left_out: Sequence[str] = ()  # sentences on learners that there was no time for
+    left_out: Sequence[str] = ()  # a sentence on learners that there was no time for
 
     @property
     def is_heard(self) -> bool:

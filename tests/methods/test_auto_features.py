@@ -126,7 +126,8 @@ def test_learners_without_time_are_named_and_a_stop_is_a_stop() -> None:
     pool = pool_of(labels, run)
     heard = _features.listen(labels, pool, run, pool_of, seconds=0)
     assert heard.posterior is None
-    assert heard.notes == ("Time ran out before max_mig had learnt from the features.",)
+    assert len(heard.notes) == 1
+    assert heard.notes[0].startswith("Time ran out before max_mig had learnt from the features")
     stopped = Run(device="cpu")
     stopped.cancel()
     with pytest.raises(Cancelled):

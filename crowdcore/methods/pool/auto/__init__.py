@@ -57,7 +57,7 @@ class AutoConfig(GoldConfig):
         "the result.",
     )
     feature_seconds: int = Field(
-        120,
+        300,
         ge=0,
         le=1_000_000,
         description="Seconds that methods may learn from features of the items, where there are "

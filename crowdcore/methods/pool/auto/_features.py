@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -52,6 +53,9 @@ MAPPED_LABEL_WEIGHTS = (0.25, 0.5, 0.75, 1.0)
 FEATURE_WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
 """Powers to choose among on the labels held out: of the pool's probabilities, of those mapped by
 other crowds, and of what learners say."""
+
+MAX_SMALL_FEATURES = 5_000_000
+"""Numbers that describe all items, up to which one thread is as quick as several."""
 
 MIN_PROBABILITY = 1e-3
 """What a learner leaves to every class at least."""
@@ -218,26 +222,41 @@ def _opinions(
     dealt = folds(items, N_FOLDS, np.random.default_rng([run.seed, 2]))
     opinions, left_out = [], []
     tables: dict[str, Floats] = {}
-    for step in run.loop(len(LEARNERS) * len(dealt), "Learning from features"):
-        learner = get_method(LEARNERS[step // len(dealt)])
-        train, judged = dealt[step % len(dealt)]
-        if learner.id in left_out:
-            continue
-        table = tables.setdefault(learner.id, np.full((data.n_items, data.n_classes), np.nan))
-        title = f"{learner.id}, part {step % len(dealt) + 1} of {len(dealt)}"
-        try:
-            fitted = learner.fit(
-                data.only(np.isin(data.item, train)), run=run.part(title, stop_at=stop_at)
-            )
-        except Cancelled:
-            run.check()  # whoever watches wants everything to stop
-            left_out.append(learner.id)
-            continue
-        table[judged] = fitted.posterior[judged]
-        run.log(fits=step + 1)
-        if step % len(dealt) == len(dealt) - 1:
-            opinions.append((learner.id, learner.title, table))
+    with _threads_for(data):
+        for step in run.loop(len(LEARNERS) * len(dealt), "Learning from features"):
+            learner = get_method(LEARNERS[step // len(dealt)])
+            train, judged = dealt[step % len(dealt)]
+            if learner.id in left_out:
+                continue
+            table = tables.setdefault(learner.id, np.full((data.n_items, data.n_classes), np.nan))
+            title = f"{learner.id}, part {step % len(dealt) + 1} of {len(dealt)}"
+            try:
+                fitted = learner.fit(
+                    data.only(np.isin(data.item, train)), run=run.part(title, stop_at=stop_at)
+                )
+            except Cancelled:
+                run.check()  # whoever watches wants everything to stop
+                left_out.append(learner.id)
+                continue
+            table[judged] = fitted.posterior[judged]
+            run.log(fits=step + 1)
+            if step % len(dealt) == len(dealt) - 1:
+                opinions.append((learner.id, learner.title, table))
     return opinions, left_out
+
+
+@contextmanager
+def _threads_for(data: CrowdData) -> Iterator[None]:
+    """Let small nets learn on one thread: several wait for each other more than they help."""
+    import torch
+
+    before = torch.get_num_threads()
+    if data.n_items * data.n_features <= MAX_SMALL_FEATURES:
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _decide(
@@ -260,7 +279,12 @@ def _decide(
         float(gain.mean()) > MIN_STANDARD_ERRORS * error
         for gain, error in zip(gains, errors, strict=True)
     ]
-    late = [f"Time ran out before {name} had learnt from the features." for name in left_out]
+    late = []
+    if left_out:
+        late = [
+            f"Time ran out before {', '.join(left_out)} had learnt from the features, so these "
+            "have no say; raise feature_seconds and run again for what they would tell."
+        ]
     voice = FeatureVoice(
         names=[name for name, *_ in opinions],
         titles=[title for _, title, _ in opinions],
