@@ -71,9 +71,9 @@ def draw_features(voice: FeatureVoice) -> None:
         key="truths_features",
         alt="What learners from features foretold",
         columns={
-            "learner": column.TextColumn("Learner", width=230),
-            "factor": column.NumberColumn("Labels likelier by", format="× %.2f", width=110),
-            "error": column.NumberColumn("±", format="%.2f", width=60),
+            "learner": column.TextColumn("Learner", width=140),
+            "factor": column.NumberColumn("Labels likelier by", format="× %.2f", width=105),
+            "error": column.NumberColumn("±", format="%.2f", width=50),
             "heard": column.TextColumn("Heard", width=60),
         },
     )
@@ -103,7 +103,7 @@ def draw_answers(run: RunRow, candidates: Candidates) -> None:
         key="truths_weights",
         alt="The weight of each method by the known answers",
         columns={
-            "method": column.TextColumn("Method", width=260),
+            "method": column.TextColumn("Method", width=220),
             "weight": widgets.percent_bar("Weight", width=110),
         },
     )
@@ -124,10 +124,10 @@ def draw_answers(run: RunRow, candidates: Candidates) -> None:
         alt="The known answers, each judged by all others",
         height=MAX_PIXELS,
         columns={
-            "item": column.TextColumn("Item", width=120),
-            "answer": column.TextColumn("Answer", width=110),
-            "others": column.TextColumn("Found without it", width=110),
-            "right": column.TextColumn("Agrees", width=60),
+            "item": column.TextColumn("Item", width=80),
+            "answer": column.TextColumn("Answer", width=85),
+            "others": column.TextColumn("Found without it", width=105),
+            "right": column.TextColumn("Agrees", width=65),
         },
     )
     st.caption(

@@ -352,7 +352,7 @@ def _unheard(voice: FeatureVoice) -> tuple[str, ...]:
     if not len(voice.names):
         return ()
     return (
-        f"Features told nothing that labels do not: {', '.join(voice.titles)} did not foretell "
+        f"Features told nothing that labels do not: {', '.join(voice.names)} did not foretell "
         f"{count(voice.n_held_out)} labels held out from them better than the other votes and the "
         "habits of the workers do. So the labels alone decide.",
     )
@@ -360,9 +360,9 @@ def _unheard(voice: FeatureVoice) -> tuple[str, ...]:
 
 def _heard_notes(voice: FeatureVoice) -> tuple[str, ...]:
     assert voice.changed is not None  # or nothing would be heard
-    titles = [title for title, is_heard in zip(voice.titles, voice.speaks, strict=True) if is_heard]
+    heard = [name for name, is_heard in zip(voice.names, voice.speaks, strict=True) if is_heard]
     return (
-        f"Features have a voice: with what {', '.join(titles)} learnt from them, "
+        f"Features have a voice: with what {', '.join(heard)} learnt from them, "
         f"{count(voice.n_held_out)} labels held out were {math.exp(voice.gain):.2f} times as "
         "likely, on average, as by the other votes and the habits of the workers alone.",
         f"Features changed {count(voice.changed.sum())} of {count(len(voice.changed))} truths "
