@@ -40,6 +40,14 @@ FILE_FINDINGS: tuple[FindingKind, ...] = (
         "without a label.",
     ),
     FindingKind(
+        id="other_tables",
+        area="file",
+        title="Sheets or files that were not read",
+        meaning="A workbook or an archive holds several tables. Those of one shape are put "
+        "together; others, such as guidelines or a list of items, are left out.",
+        fix="Give a table that is meant all the same on its own, or bring it to the same columns.",
+    ),
+    FindingKind(
         id="extra_rows",
         area="file",
         title="Rows that are no data",

@@ -318,6 +318,27 @@ NESTED: dict[str, Export] = {
         worker="annotator_id",
         label="label",
     ),
+    "annotators that are objects": Export(
+        name="export.json",
+        content=json.dumps(
+            {
+                "project": "pets",
+                "items": [
+                    {
+                        "itemId": f"it{item}",
+                        "annotations": [
+                            {"annotator": {"id": w, "name": w}, "answer": {"animal": label}}
+                            for w, label in labels.items()
+                        ],
+                    }
+                    for item, labels in by_item().items()
+                ],
+            }
+        ).encode(),
+        item="itemId",
+        worker="annotator.id",
+        label="answer.animal",
+    ),
     "answers by worker": Export(
         name="answers.json",
         content=json.dumps(

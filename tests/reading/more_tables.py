@@ -117,6 +117,50 @@ TABLES: dict[str, Export] = {
         worker="coder",
         label="code",
     ),
+    "sheets of which one has remarks": Export(
+        name="coders.xlsx",
+        content=workbook(
+            {
+                who: [
+                    ["ID", "Post", "Code", *(["Remarks"] * at)],
+                    *(
+                        [n, f"post {n}", row[at], *(["hm"] * at)]
+                        for n, row in enumerate(full_answers())
+                    ),
+                ]
+                for at, who in enumerate(PEOPLE[:2])
+            }
+        ),
+        item="ID",
+        worker="annotator",
+        label="Code",
+        counts="30/2/60/3",
+    ),
+    "workers headed by numbers": Export(
+        name="similarity.csv",
+        content=csv_of(
+            [["Word 1", "Word 2", "Human (mean)", *range(1, 6)]]
+            + [
+                [f"a{n}", f"b{n % 9}", 5.2, *((n * 3 + n * k % 3) % 11 for k in range(5))]
+                for n in range(40)
+            ]
+        ),
+        item="Word 1",
+        counts="40/5/200/11",
+    ),
+    "lists of lists in Parquet": Export(
+        name="sets.parquet",
+        content=parquet_of(
+            [
+                {"id": i, "annotators": [*a], "labels": [[v, "x"] for v in a.values()]}
+                for i, a in by_item().items()
+            ]
+        ),
+        item="id",
+        worker="annotators",
+        label="labels",
+        kind="sets",
+    ),
     "a total below the table": Export(
         name="totals.xlsx",
         content=workbook(

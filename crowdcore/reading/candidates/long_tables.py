@@ -11,12 +11,13 @@ from crowdcore.reading.candidates.reading import Rule
 from crowdcore.reading.columns.names import (
     is_derived_name,
     is_metadata_name,
+    is_order_name,
     is_time_name,
     item_strength,
     label_strength,
     worker_strength,
 )
-from crowdcore.reading.columns.roles import is_numbered_worker
+from crowdcore.reading.columns.roles import is_numbered_worker, name_rank
 from crowdcore.wording import count, percent
 
 MAX_KEY = 6
@@ -232,6 +233,8 @@ def _items(measures: Measures, worker: str) -> Iterator[Key]:
         facts = measures.facts(column)
         if has_named and label_strength(column) == 3:  # noqa: PLR2004
             continue  # what is called the label is the item in no file that also names an item
+        if name_rank("gold", column) is not None or (has_named and is_order_name(column)):
+            continue
         if column == worker or facts.is_constant or facts.is_unique or facts.is_date:
             continue
         if facts.filled_share < 0.5:  # noqa: PLR2004

@@ -12,7 +12,8 @@ from crowdcore.reading.candidates.measures import Measures, joined_name
 from crowdcore.reading.candidates.reading import Candidate, Question, Rule
 from crowdcore.reading.candidates.refusals import vote_counts
 from crowdcore.reading.candidates.source_file import SourceFile
-from crowdcore.reading.candidates.wide_tables import Group, find_groups, missing_marks, row_key
+from crowdcore.reading.candidates.wide_cells import missing_marks, row_key
+from crowdcore.reading.candidates.wide_tables import Group, find_groups
 from crowdcore.reading.columns.names import item_strength, worker_strength
 from crowdcore.reading.columns.profile import TableProfile
 from crowdcore.reading.columns.roles import Roles, unused_columns

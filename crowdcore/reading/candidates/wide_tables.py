@@ -13,9 +13,7 @@ from crowdcore.reading.agreement import chance_corrected, numeric_agreement
 from crowdcore.reading.candidates.grids import find_grid
 from crowdcore.reading.candidates.kinds import numbers_of
 from crowdcore.reading.candidates.measures import (
-    Key,
     Measures,
-    joined_name,
 )
 from crowdcore.reading.candidates.reading import Rule
 from crowdcore.reading.columns.by_values import same_values
@@ -24,7 +22,6 @@ from crowdcore.reading.columns.names import (
     is_metadata_name,
     is_time_name,
     item_strength,
-    label_strength,
     vocabulary,
     words_of,
     worker_strength,
@@ -45,8 +42,6 @@ _ANSWER_STEMS = vocabulary(
     "response verdict decision"
 )
 _GRID_POINTS = 12.0
-_NO_ANSWER = vocabulary("na nan <na> #n/a n/a null nil")
-_WHOLE = re.compile(r"\d+(\.0*)?")
 _QUESTION_STEMS = vocabulary("q question item statement image img task text sentence")
 
 
@@ -98,7 +93,8 @@ def find_groups(measures: Measures, row_worker: str | None) -> list[Group]:
     list of Group
     """
     free = [column for column in measures.profile.columns if _may_hold_answers(measures, column)]
-    groups = [*_by_index(measures, free), *_by_member(measures, free), *_by_address(measures, free)]
+    groups = [*_by_index(measures, free), *_by_member(measures, free)]
+    groups += [*_by_address(measures, free), *_by_number(measures, free)]
     named = {column for group in groups for column in group.columns}
     if not groups:
         groups = [
@@ -194,6 +190,17 @@ def _by_address(measures: Measures, columns: Sequence[str]) -> list[Group]:
         return []
     sentence = f"{count(len(names), 'column')} are headed by addresses of people."
     return [_group(measures, "", names, names, points=25.0, sentence=sentence, named=True)]
+
+
+def _by_number(measures: Measures, columns: Sequence[str]) -> list[Group]:
+    """A group whose columns are headed by 1, 2, 3 and so on, beside columns with other names."""
+    names = tuple(column for column in columns if column.strip().isdecimal())
+    numbers = [int(name) for name in names]
+    in_order = numbers == list(range(numbers[0], numbers[0] + len(numbers))) if numbers else False
+    if len(names) < _SURE_COLUMNS or not in_order or numbers[0] > 1 or not _alike(measures, names):
+        return []
+    sentence = f"{count(len(names), 'column')} are numbered like workers."
+    return [_group(measures, "", names, names, points=20.0, sentence=sentence, named=True)]
 
 
 def _by_member(measures: Measures, columns: Sequence[str]) -> list[Group]:
@@ -327,74 +334,3 @@ def _number(text: str) -> float:
         return float(text)
     except ValueError:
         return float("nan")
-
-
-def missing_marks(measures: Measures, columns: Sequence[str]) -> tuple[str, ...]:
-    """Find the cells of a matrix that mean no answer.
-
-    Parameters
-    ----------
-    measures
-        The table.
-    columns
-        The columns that hold answers.
-
-    Returns
-    -------
-    tuple of str
-        NA and its like; -1 only where every other cell is a whole number from 0 on, and these are
-        more than 0 and 1, beside which -1 may be an answer.
-    """
-    values = dict.fromkeys(value for c in columns for value in measures.profile.values(c))
-    marks = [value for value in values if value.strip().lower() in _NO_ANSWER]
-    others = {value.strip() for value in values} - {"-1"} - {mark.strip() for mark in marks}
-    whole = all(value.isdecimal() or _WHOLE.fullmatch(value) for value in others)
-    if others and whole and not others <= {"0", "1", "0.0", "1.0"}:
-        marks += [value for value in values if value.strip() in ("-1", "-1.0")]
-    return tuple(marks) if others else ()
-
-
-def row_key(measures: Measures, columns: Sequence[str]) -> tuple[Key | None, str]:
-    """Find what names the rows of a wide table.
-
-    Parameters
-    ----------
-    measures
-        The table.
-    columns
-        The columns that hold answers.
-
-    Returns
-    -------
-    key : tuple of str or None
-        One column, or several together; None where the rows have no name.
-    reason : str
-        A sentence that says why.
-    """
-    free = [
-        column
-        for column in measures.profile.columns
-        if column not in columns
-        and measures.facts(column).n_distinct
-        and name_rank("gold", column) is None
-        and not is_derived_name(column)
-        and label_strength(column) < 3  # noqa: PLR2004
-    ]
-    unique = [column for column in free if measures.facts(column).is_unique
-              and measures.facts(column).filled_share == 1]  # fmt: skip
-    if unique:
-        name = max(unique, key=lambda column: (item_strength(column), -free.index(column)))
-        return (name,), f"{name!r} is the column that names each row."
-    named = [column for column in free if item_strength(column)]
-    key: Key = ()
-    for column in [*named, *(column for column in free if column not in named)]:
-        if measures.facts(column).is_date or measures.facts(column).is_constant:
-            continue
-        if not key or measures.n_distinct((*key, column)) > measures.n_distinct(key):
-            key = (*key, column)
-        if measures.n_distinct(key) >= measures.profile.n_rows:
-            return key, f"{joined_name(key)!r} names each row."
-    almost = [c for c in named if measures.n_distinct((c,)) >= 0.9 * measures.profile.n_rows]
-    if almost:
-        return (almost[0],), f"{almost[0]!r} names nearly every row."
-    return None, "No column names the items; they are numbered from 1."

@@ -74,6 +74,8 @@ _DERIVED_WORDS = vocabulary(
     "probability probabilities percent kappa error wins draws elo winrate accuracy precision "
     "recall f1"
 )
+_ORDER_WORDS = vocabulary("order position sequence")
+_COUNT_WORDS = vocabulary("index number nr no num count")
 _REMARK_WORDS = vocabulary(
     "comment comments remark remarks note notes explanation reason rationale feedback "
     "suggestion justification other"
@@ -169,6 +171,12 @@ def is_metadata_name(name: str) -> bool:
 def is_derived_name(name: str) -> bool:
     """Tell whether a name means what was computed from answers: a confidence, a count."""
     return _has(words_of(name), _DERIVED_WORDS)
+
+
+def is_order_name(name: str) -> bool:
+    """Tell whether a name means when in a session something came, as trial_index does."""
+    words = set(words_of(name))
+    return bool(words & _ORDER_WORDS) or ("trial" in words and bool(words & _COUNT_WORDS))
 
 
 def is_remark_name(name: str) -> bool:

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from crowdcore.data import DataError
 from crowdcore.reading.columns.names import worker_strength
+from crowdcore.reading.findings import Finding, make_finding
 from crowdcore.reading.parsing.table import Table
 from crowdcore.wording import count, join_names
 
@@ -18,6 +19,7 @@ ANNOTATOR = "annotator"
 """The column that the name of a file or sheet becomes, where each is one annotator's."""
 
 _SHARED = 0.8
+_OTHERWISE_SHARED = 0.5
 _MANY = 20
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[_T ]\d\d")
 """A session that nobody named is called by its time."""
@@ -74,16 +76,29 @@ def combine(
     left = f" Not read, because of another shape: {join_names(rest)}." if rest else ""
     if faults:
         left += f" Not read, because they are no tables: {join_names([f for f, _ in faults])}."
+    findings: tuple[Finding, ...] = (
+        make_finding(
+            "other_tables",
+            len(rest) + len(faults),
+            severity="warning" if rest else "notice",
+            examples=[*map(repr, rest), *(f"{file}: {fault.problem}" for file, fault in faults)],
+            done="They were left out.",
+        ),
+    )
     if len(main) == 1:
         title, table = main[0]
         where = f" It is the {noun} {title!r}." if len(tables) > 1 else ""
-        return replace(table, name=name, description=f"{table.description}{where}{left}")
-    return _below_each_other(main, name=name, noun=noun, left=left)
+        described = f"{table.description}{where}{left}"
+        findings = (*table.findings, *findings) if len(tables) + len(faults) > 1 else table.findings
+        return replace(table, name=name, description=described, findings=findings)
+    together = _below_each_other(main, name=name, noun=noun, left=left)
+    return replace(together, findings=findings)
 
 
 def _alike(first: Table, second: Table) -> bool:
     a, b = set(first.columns), set(second.columns)
-    return len(a & b) >= _SHARED * max(len(a), len(b))
+    within = len(a & b) == min(len(a), len(b)) > 1  # one has a further column, such as remarks
+    return len(a & b) >= (_OTHERWISE_SHARED if within else _SHARED) * max(len(a), len(b))
 
 
 def _share_rows(

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from crowdcore.reading.columns.names import label_strength, words_of, worker_strength
-from crowdcore.reading.parsing.nested import Record, Row, Rows, Shape, flat
+from crowdcore.reading.parsing.nested import Record, Row, Rows, Shape, flat, several
 
 _MOST = 0.8
 _OFTEN = 0.3
 _CONTENT = "content"
+_PERSON_IDS = ("id", "name", "email", "username", "uuid")
 
 
 def _matches(records: Sequence[Record]) -> bool:
@@ -65,8 +66,15 @@ def _people_key(value: Any) -> str | None:
     """The key of an object that names a person."""
     if not isinstance(value, dict):
         return None
-    named = [key for key in flat(value) if worker_strength(key.rpartition(".")[2]) > 1]
-    return max(named, key=lambda key: worker_strength(key.rpartition(".")[2]), default=None)
+    named = [key for key in flat(value) if _names_person(key) > 1]
+    return max(named, key=_names_person, default=None)
+
+
+def _names_person(key: str) -> int:
+    """Say how clearly a key names a person: annotator, or annotator.id."""
+    parts = key.split(".")
+    own = worker_strength(parts[-1])
+    return max(own, worker_strength(".".join(parts[-2:]))) if parts[-1] in _PERSON_IDS else own
 
 
 def _list_of_people(rows: Sequence[Row]) -> str | None:
@@ -111,8 +119,8 @@ def _fresh(name: str, taken: Mapping[str, Any]) -> str:
 
 
 def _as_list(value: Any) -> list[Any] | None:
-    if isinstance(value, list) and not any(isinstance(v, dict | list) for v in value):
-        return value
+    if isinstance(value, list) and not any(isinstance(v, dict) for v in value):
+        return [several(v) if isinstance(v, list) else v for v in value]
     if isinstance(value, str) and "," in value:
         return [part.strip() for part in value.split(",")]
     return [value] if isinstance(value, str | int) and value != "" else None
