@@ -261,7 +261,8 @@ def _group(
 ) -> Group:
     values = {value for column in columns for value in measures.facts(column).values}
     agreement = row_agreement(measures, columns)
-    wordy = sum(len(words_of(column)) >= _SENTENCE_WORDS for column in columns)
+    # Blanks and underscores part words here: an id such as A2B7KX has no words.
+    wordy = sum(len(re.split(r"[\s_]+", column)) >= _SENTENCE_WORDS for column in columns)
     rules = [Rule(points=points, sentence=sentence)] if sentence else []
     if len(values) <= _MAX_VALUES:
         share = f"The columns {join_names(columns)} share one small set of values."
