@@ -39,6 +39,14 @@ FINDINGS: tuple[FindingKind, ...] = (
         fix="Keep them.",
     ),
     FindingKind(
+        id="platform_tests",
+        area="labels",
+        title="Answers to test questions",
+        meaning="The platform marks questions whose answer is known, to test workers with. They "
+        "are often easier than others, and workers who notice take more care.",
+        fix="Take their known answers as gold, if they are not.",
+    ),
+    FindingKind(
         id="trimmed_ids",
         area="labels",
         title="Blanks around ids",

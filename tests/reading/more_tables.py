@@ -81,19 +81,27 @@ TABLES: dict[str, Export] = {
         name="survey.csv",
         content=csv_of(
             [
-                ["StartDate", "ResponseId", "Finished", *(f"Q{k}" for k in range(1, 9))],
                 [
-                    "Start Date",
+                    "RecordedDate",
+                    "ResponseId",
+                    "Finished",
+                    "Status",
+                    *(f"Q{k}" for k in range(1, 9)),
+                ],
+                [
+                    "Recorded Date",
                     "Response ID",
                     "Finished",
+                    "Response Type",
                     *(f"How true is it that cats are animals of kind {k}?" for k in range(1, 9)),
                 ],
-                [json.dumps({"ImportId": name}) for name in ("s", "r", "f", *"abcdefgh")],
+                [json.dumps({"ImportId": name}) for name in ("s", "r", "f", "t", *"abcdefgh")],
                 *(
                     [
                         "2024-05-01 09:00:00",
                         f"R_{n:05d}",
                         "True",
+                        "IP Address",
                         *(("Agree", "Disagree", "Neutral")[(n * k + n) % 3] for k in range(1, 9)),
                     ]
                     for n in range(25)

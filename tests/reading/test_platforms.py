@@ -150,3 +150,32 @@ def test_every_platform_can_be_found_and_either_reads_or_refuses() -> None:
     for platform in platforms():
         assert find_platform(platform.headers) is platform
         assert (platform.hints is None) == bool(platform.refusal and platform.seems)
+
+
+def test_test_questions_of_a_platform_are_counted_and_kept() -> None:
+    rows = [
+        f"{600 + i},{7000 + 9 * i + w},{'true' if i < 2 else 'false'},false,{70 + w},"
+        f"{'cat' if (i + w) % 3 else 'dog'},{'cat' if i < 2 else ''}"
+        for i in range(12)
+        for w in range(4)
+    ]
+    header = "_unit_id,_id,_golden,_tainted,_worker_id,animal,animal_gold"
+    data = read_labels("\n".join([header, *rows, ""]).encode())
+    found = data.report.finding("platform_tests")
+    assert found is not None
+    assert (found.count, found.left_out) == (8, 0)
+    assert data.n_labels == 48
+
+
+def test_previews_of_a_survey_are_left_out_and_told() -> None:
+    header = "ResponseId,RecordedDate,Finished,Status," + ",".join(f"Q{k}" for k in range(1, 7))
+    rows = [
+        f"R_{n},2024-01-01 10:00:00,True,{'Survey Preview' if n < 2 else 'IP Address'},"
+        + ",".join(("Yes", "No")[(n * k) % 3 == 0] for k in range(1, 7))
+        for n in range(20)
+    ]
+    data = read_labels("\n".join([header, *rows, ""]).encode())
+    found = data.report.finding("rejected")
+    assert found is not None
+    assert found.left_out == 12
+    assert data.n_workers == 18

@@ -93,6 +93,30 @@ def drop_rejected(
     return labels, findings
 
 
+def count_tests(
+    table: Table, labels: CodedLabels, cleaning: Cleaning
+) -> tuple[CodedLabels, list[Finding]]:
+    """Count the rows that the platform marks as questions with known answers; they are kept."""
+    platform = find_platform(table.columns)
+    marked = np.zeros(table.n_rows, bool)
+    shown = []
+    for name, values in platform.tests.items() if platform else ():
+        columns = [c for c in table.columns if c == name or c.startswith(name.rstrip("*"))]
+        for column in columns if name.endswith("*") else [c for c in columns if c == name]:
+            coded = table.coded(column)
+            is_test = [n in values if values else bool(n.strip()) for n in coded.names]
+            marked |= np.array(is_test, bool)[coded.codes]
+            shown.append(column)
+    n_tests = int(marked[labels.row].sum())
+    finding = make_finding(
+        "platform_tests",
+        n_tests,
+        examples=(f"marked in {column!r}" for column in shown),
+        done="They were kept, like all others.",
+    )
+    return labels, [finding]
+
+
 def trim_ids(
     table: Table, labels: CodedLabels, cleaning: Cleaning
 ) -> tuple[CodedLabels, list[Finding]]:
@@ -259,6 +283,7 @@ def drop_idle_workers(
 
 STEPS: tuple[Step, ...] = (
     drop_rejected,
+    count_tests,
     trim_ids,
     apply_pseudonyms,
     drop_nameless,

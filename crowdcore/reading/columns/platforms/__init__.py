@@ -63,6 +63,9 @@ class Platform:
         What such a file is, and what to do instead, where it cannot be read.
     rejected
         For columns that mark refused work, the values that mean so.
+    tests
+        For columns that mark questions with known answers, the values that mean so; empty where
+        any text does.
     derive
         Takes answers out of cells that wrap them, before anything else is looked at.
     """
@@ -74,6 +77,7 @@ class Platform:
     seems: str = ""
     refusal: str = ""
     rejected: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    tests: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     derive: Callable[[Table], Table] | None = None
 
     def matches(self, columns: Sequence[str]) -> bool:

@@ -31,6 +31,7 @@ PLATFORMS = (
         headers=("_unit_id", "_worker_id"),
         hints=_hints,
         rejected={"_tainted": ("true", "TRUE", "True")},
+        tests={"_golden": ("true", "TRUE", "True")},
     ),
     Platform(
         title="Appen (aggregated report)",

@@ -38,6 +38,7 @@ PLATFORMS = (
         headers=("ASSIGNMENT:worker_id",),
         hints=_hints,
         rejected={"ASSIGNMENT:status": ("REJECTED",)},
+        tests={"GOLDEN:*": ()},
     ),
     Platform(
         title="Toloka (aggregated)",
