@@ -70,7 +70,10 @@ LAYERS = (
             "methods",
         },
     ),
-    ("judgements, tables, files", {"audit", "export", "projection", "samples"}),
+    (
+        "judgements, tables, files",
+        {"audit", "export", "review", "spending", "projection", "samples"},
+    ),
     ("the disk", {"workspace"}),
     ("processes, benchmarks", {"jobs", "bench"}),
     ("people", {"cli", "dashboard"}),

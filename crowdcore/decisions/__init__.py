@@ -24,6 +24,7 @@ Action = Literal[
     "unsure",
     "merge",
     "require",
+    "audit",
     "undo",
 ]
 
@@ -43,11 +44,15 @@ MEANING: dict[Action, str] = {
     "unsure": "the right answer of an item could not be told",
     "merge": "count a class as another one",
     "require": "the accuracy that workers must reach, between 0 and 1",
+    "audit": "draw items by chance, to tell the accuracy by deciding them",
     "undo": "take an earlier decision back",
 }
 
 QUESTION = "question"
 """Where the evidence of an answer tells how its question was drawn."""
+
+SAMPLE = "sample"
+"""Where the evidence of an audit holds its items, and that of an answer the id of its audit."""
 
 NEED_REASON: dict[Action, str] = {
     "exclude": "exclude",
@@ -77,10 +82,11 @@ class Decision:
         What was decided, see `MEANING`.
     subject
         The worker, item or class that it is about; of "one_vote" the workers, as `names_text`
-        writes them; of "undo" the id of a decision; empty for "require".
+        writes them; of "undo" the id of a decision; of "audit" the name of the sample; empty for
+        "require".
     value
-        The right answer, the class to merge into, the required accuracy, or of "leave_out" the
-        items whose labels go, as `names_text` writes them.
+        The right answer, the class to merge into, the required accuracy, how a sample is drawn, or
+        of "leave_out" the items whose labels go, as `names_text` writes them.
     reason, note
         Why, in a few words and at length.
     dataset
@@ -147,6 +153,7 @@ class Decision:
             "merge": f"Class {self.subject} counts as {self.value}",
             "require": f"Workers must reach {self.value}",
             "unsure": f"Item {self.subject}: unsure",
+            "audit": f"Audit {self.subject}: {self.value}",
             "undo": f"Take back {self.subject}",
         }
         return phrases[self.action]
@@ -253,7 +260,7 @@ def standing(decisions: Iterable[Decision], *, dataset: str | None = None) -> St
         The latest decision on each subject that was not undone.
     """
     entries = list(decisions)
-    undone = _undone(entries)
+    undone = undone_ids(entries)
     workers: dict[str, Decision] = {}
     truths: dict[str, Decision] = {}
     merges: dict[str, Decision] = {}
@@ -321,8 +328,19 @@ def names_in(text: str) -> list[str]:
     return names
 
 
-def _undone(entries: Sequence[Decision]) -> set[str]:
-    """Ids of decisions that do not hold; undoing an undo brings the first one back."""
+def undone_ids(entries: Sequence[Decision]) -> set[str]:
+    """Return the ids of decisions that were taken back.
+
+    Parameters
+    ----------
+    entries
+        The ledger, in the order it was written.
+
+    Returns
+    -------
+    set of str
+        Undoing an undo brings the first decision back.
+    """
     undone: set[str] = set()
     for decision in reversed(entries):
         if decision.action == "undo" and decision.id not in undone:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -211,17 +214,64 @@ def _set_truths(
     item_codes = {name: code for code, name in enumerate(data.items)}
     unknown: float = np.nan if data.kind == "ratings" else UNKNOWN
     gold = np.full(data.n_items, unknown) if data.gold is None else data.gold.copy()
-    class_codes = {name: code for code, name in enumerate(data.classes)}
+    sets = None if data.sets is None else list(data.sets)
     unfit = []
     for decision in truths:
         try:
-            answer = (
-                float(decision.value)
-                if data.kind == "ratings"
-                else class_codes[targets.get(decision.value, decision.value)]
-            )
-        except (ValueError, KeyError):
+            answer = parse_answer(data, targets.get(decision.value, decision.value))
+        except DataError:
             unfit.append(decision)
             continue
+        if sets is not None:  # a set that nobody gave becomes a further row
+            same = [code for code, row in enumerate(sets) if np.array_equal(row, answer)]
+            answer = same[0] if same else len(sets)
+            sets += [] if same else [parse_answer(data, decision.value)]
         gold[item_codes[decision.subject]] = answer
-    return replace(data, gold=gold), unfit
+    return replace(data, gold=gold, sets=None if sets is None else np.stack(sets)), unfit
+
+
+def parse_answer(data: CrowdData, text: str) -> Any:
+    """Read the right answer of an item as a person wrote it.
+
+    Parameters
+    ----------
+    data
+        The labels that it must fit.
+    text
+        The name of a class, a number, or a JSON list of the classes of a set.
+
+    Returns
+    -------
+    int, float or numpy.ndarray
+        The code of the class, the number, or which classes the set holds [K].
+
+    Raises
+    ------
+    DataError
+        If it is no answer here.
+    """
+    if data.kind == "ratings":
+        try:
+            number = float(text)
+        except ValueError:
+            number = math.nan
+        if not math.isfinite(number):
+            raise DataError(f"{text!r} is no number", fix="Give a rating such as 3.5.")
+        return number
+    if data.kind == "classes":
+        if text not in data.classes:
+            raise DataError(f"{text!r} is none of the classes", fix=_choices(data))
+        return data.classes.index(text)
+    if data.kind != "sets":
+        raise DataError(f"The answer of an item cannot be decided where labels are {data.kind}")
+    try:
+        names = json.loads(text)
+    except ValueError:
+        names = None
+    if not isinstance(names, list) or not all(name in data.classes for name in names):
+        raise DataError(f"{text!r} is no list of the classes", fix=_choices(data))
+    return np.isin(np.array(data.classes, dtype=object), names)
+
+
+def _choices(data: CrowdData) -> str:
+    return f"Classes: {join_names(data.classes)}."

@@ -34,6 +34,7 @@ class Desk(Results):
         reason: str = "",
         note: str = "",
         run_id: str | None = None,
+        details: Mapping[str, Any] | None = None,
     ) -> list[Decision]:
         """Keep a decision about one or several workers, items or classes.
 
@@ -54,6 +55,8 @@ class Desk(Results):
             Why, in a few words and at length; an exclusion needs a reason.
         run_id : str, optional
             The run that was looked at; what it says of each subject is kept with the decision.
+        details : mapping, optional
+            What else is kept as evidence, as values that JSON can hold.
 
         Returns
         -------
@@ -75,7 +78,7 @@ class Desk(Results):
             if row.project_id != project_id:
                 raise DataError(f"The run {row.label} is not one of this project")
             evidence = self._evidence(row, action, subjects)
-            if action in ("truth", "merge"):
+            if action in ("truth", "unsure", "merge", "audit"):
                 dataset = self._first_version(row.dataset_id)
         if action == "undo":
             self._check_undo(project_id, subjects)
@@ -91,7 +94,7 @@ class Desk(Results):
                 note=note.strip(),
                 dataset=dataset,
                 run=run_id,
-                evidence=evidence.get(subject, {}),
+                evidence={**evidence.get(subject, {}), **(details or {})},
             )
             for subject in subjects
         ]
@@ -301,7 +304,7 @@ class Desk(Results):
         """What a run says of some workers or items, by name."""
         if action in ABOUT_WORKERS:
             return _rows_of(self.workers(row.id), "worker", subjects)
-        if action == "truth":
+        if action in ("truth", "unsure"):
             return _rows_of(self.truths(row.id), "item", subjects)
         if action == "one_vote":
             table = self.workers(row.id)

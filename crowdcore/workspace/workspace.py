@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from crowdcore.workspace import rebuild, trash
-from crowdcore.workspace.answers import Answers
 from crowdcore.workspace.disk import writing
+from crowdcore.workspace.item_review import ItemReview
 
 
-class Workspace(Answers):
+class Workspace(ItemReview):
     """A folder with a catalogue of what there is, and immutable files of what it says.
 
     Files are written whole before the catalogue speaks of them, so nothing that it lists is
