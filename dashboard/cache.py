@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from crowdcore.data import CrowdData, Kind
     from crowdcore.export.columns import TableColumn
     from crowdcore.result import Result
+    from crowdcore.review.guideline import GuidelineProblems
+    from crowdcore.review.worklist import Worklist
+    from crowdcore.spending.plan import SpendPlan
     from crowdcore.workspace import RunRow
 
 PICTURE = "data:image/"
@@ -213,6 +216,36 @@ def comparison(before_id: str, after_id: str, n_decisions: int = 0) -> Compariso
     """Return what differs between two runs; decisions made since count as gold."""
     del n_decisions  # tells the cache that the ledger has grown
     return state.workspace().compare(before_id, after_id)
+
+
+@st.cache_resource(max_entries=4, show_spinner="Ranking the items …")
+def worklist(run_id: str, n_decisions: int, weight_column: str | None) -> Worklist:
+    """Return the items of a run by what a look is worth, after so many entries of the ledger."""
+    del n_decisions  # tells the cache that the ledger has grown
+    return state.workspace().worklist(run_id, weight_column=weight_column, result=result(run_id))
+
+
+@st.cache_resource(max_entries=4, show_spinner="Comparing good workers …")
+def guideline_problems(run_id: str, n_decisions: int) -> GuidelineProblems:
+    """Return what good workers differ on, by the decisions on workers so far."""
+    del n_decisions  # tells the cache that the ledger has grown
+    return state.workspace().guideline_problems(run_id, result=result(run_id))
+
+
+@st.cache_resource(max_entries=4, show_spinner="Planning …")
+def spend_plan(
+    run_id: str, n_decisions: int, budget: float, price: float, *, ask_all: bool, most: int | None
+) -> SpendPlan:
+    """Return what to buy next, by the decisions so far."""
+    del n_decisions  # tells the cache that the ledger has grown
+    return state.workspace().plan_spending(
+        run_id,
+        budget=budget,
+        price=price,
+        labels_per_worker=most,
+        ask_all=ask_all,
+        result=result(run_id),
+    )
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the labels …")

@@ -54,6 +54,8 @@ PAGES = (
     Page(name="truths", title="Truths", icon="task_alt", section=RESULTS),
     Page(name="workers", title="Workers", icon="groups", section=RESULTS),
     Page(name="answers", title="Answer a few", icon="quiz", section=DECIDE, kinds=CLASSES_ONLY),
+    Page(name="items", title="Items", icon="checklist", section=DECIDE),
+    Page(name="spend", title="Spend plan", icon="payments", section=DECIDE),
     Page(name="decisions", title="Decisions", icon="gavel", section=DECIDE),
     Page(name="compare", title="Compare", icon="compare_arrows", section=DECIDE),
     Page(

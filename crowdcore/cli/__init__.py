@@ -6,21 +6,25 @@ from typing import Annotated
 import typer
 
 from crowdcore.cli.ask import ask
+from crowdcore.cli.audit_sample import audit_sample
 from crowdcore.cli.bench import bench
 from crowdcore.cli.bench_confidence import confidence, default
 from crowdcore.cli.bench_gate import gate
+from crowdcore.cli.bench_spending import spending
 from crowdcore.cli.bench_verdicts import verdicts
 from crowdcore.cli.check import check
 from crowdcore.cli.compare import compare
 from crowdcore.cli.dashboard import dashboard
 from crowdcore.cli.decide import decide
 from crowdcore.cli.export import export
+from crowdcore.cli.items import adjudicate, guideline, worklist
 from crowdcore.cli.methods import list_methods
 from crowdcore.cli.overview import overview
 from crowdcore.cli.predict import predict
 from crowdcore.cli.report import report
 from crowdcore.cli.run import run
 from crowdcore.cli.simulate import simulate
+from crowdcore.cli.spend import spend
 from crowdcore.cli.terminal import Frame
 from crowdcore.cli.workspace import workspace
 
@@ -36,6 +40,11 @@ app = typer.Typer(
 app.command("check")(check)
 app.command("run")(run)
 app.command("ask")(ask)
+app.command("worklist")(worklist)
+app.command("adjudicate")(adjudicate)
+app.add_typer(audit_sample, name="audit-sample")
+app.command("guideline")(guideline)
+app.command("spend")(spend)
 app.command("predict")(predict)
 app.command("export")(export)
 app.command("methods")(list_methods)
@@ -48,6 +57,7 @@ bench.command("confidence")(confidence)
 bench.command("verdicts")(verdicts)
 bench.command("default")(default)
 bench.command("gate")(gate)
+bench.command("spending")(spending)
 app.add_typer(bench, name="bench")
 app.add_typer(workspace, name="workspace")
 app.command("dashboard")(dashboard)

@@ -10,6 +10,7 @@ from crowdcore.wording import count, percent
 
 if TYPE_CHECKING:
     from crowdcore.asking import Round
+    from crowdcore.data import CrowdData
     from crowdcore.workspace import RunRow, Workspace
 
 UNSURE, STOP = "?", "."
@@ -102,30 +103,64 @@ def _ask_one(home: "Workspace", row: "RunRow", standing: "Round", by: str) -> bo
         return False
     data = standing.result.data
     name = data.items[question.item]
-    votes = data.votes[question.item]
-    given = ", ".join(
-        f"{data.classes[code]} ({number})" for code, number in enumerate(votes) if number
-    )
     drawn = "drawn at random" if question.drawn == "random" else "methods disagree"
-    typer.echo(f"\nItem {name} ({drawn})")
-    for title, values in data.details.items():
-        typer.echo(f"  {title}: {values[question.item]}")
-    typer.echo(f"  Labels: {given}")
+    show_item(data, question.item, drawn)
+    show_votes(data, question.item)
     names = ", ".join(f"{number} {label}" for number, label in enumerate(data.classes, start=1))
     prompt = f"  {names}, {UNSURE} unsure, {STOP} stop"
     while True:
         typed = typer.prompt(prompt).strip()
         if typed == STOP:
             return False
-        answer = _class_of(typed, data.classes)
+        answer = class_of(typed, data.classes)
         if answer is not None or typed == UNSURE:
             home.answer(row.id, name, answer, by=by, question=question)
             return True
         typer.echo(f"  {typed!r} is none of them.")
 
 
-def _class_of(typed: str, classes: tuple[str, ...]) -> str | None:
-    """The class of a name or, where no class is called so, of a number."""
+def show_item(data: "CrowdData", item: int, why: str) -> None:
+    """Print an item and what is known of it.
+
+    Parameters
+    ----------
+    data : CrowdData
+        The labels.
+    item : int
+        Its code.
+    why : str
+        Why it is asked about.
+    """
+    typer.echo(f"\nItem {data.items[item]} ({why})")
+    for title, values in data.details.items():
+        typer.echo(f"  {title}: {values[item]}")
+
+
+def show_votes(data: "CrowdData", item: int) -> None:
+    """Print how often an item got each class.
+
+    Parameters
+    ----------
+    data : CrowdData
+        Labels that are classes.
+    item : int
+        Its code.
+    """
+    votes = enumerate(data.votes[item])
+    given = ", ".join(f"{data.classes[code]} ({number})" for code, number in votes if number)
+    typer.echo(f"  Labels: {given}")
+
+
+def class_of(typed: str, classes: tuple[str, ...]) -> str | None:
+    """Find the class of a name or, where no class is called so, of a number.
+
+    Parameters
+    ----------
+    typed : str
+        What was typed.
+    classes : tuple of str
+        The classes.
+    """
     if typed in classes:
         return typed
     if typed.isdecimal() and 1 <= int(typed) <= len(classes):

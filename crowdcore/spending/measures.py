@@ -20,6 +20,10 @@ from crowdcore.wording import interval, percent
 ACCURACY_LIMIT = 0.98
 """No label is taken to be right more often than this."""
 
+DELIVERED = 0.65
+"""How much of the gain that the model of a label foretells came about on nine public sets: the
+errors of a crowd are shared more than it knows."""
+
 MIN_LEAD = 0.02
 """By how much labels are right more often than a guess, at least."""
 
@@ -171,12 +175,12 @@ def _of_classes(result: Result, known: NDArray[np.bool_], unwanted: Collection[s
         means = [float(right.mean())]
         if expected is not None:  # the same figure as elsewhere, and the ends of its interval
             means = [expected.estimate, expected.low, expected.high]
-        after = []
+        gained = []
         for mean in means:
             moved = 1 - with_mean(1 - right, ~known, 1 - mean)
             brought = _taken(gains_of(rescaled(posterior, moved)), wanted)
-            after.append(mean + brought / max(1, data.n_items))
-        return _measure("Truths that are right", means, after)
+            gained.append(brought / max(1, data.n_items))
+        return _measure("Truths that are right", means, gained)
 
     return Worth(
         names=data.items,
@@ -194,13 +198,18 @@ def _of_classes(result: Result, known: NDArray[np.bool_], unwanted: Collection[s
     )
 
 
-def _measure(title: str, before: list[float], after: list[float]) -> Measure:
-    """An estimate and, if there are three numbers, its interval."""
+def _measure(title: str, before: list[float], gains: list[float]) -> Measure:
+    """An estimate and, if there are three numbers, its interval.
+
+    At the lower end nothing is gained: on some sets hardly anything was.
+    """
+    after = [mean + DELIVERED * gain for mean, gain in zip(before, gains, strict=True)]
+    low = min(before) if len(before) > 1 else after[0]
     return Measure(
         title=title,
         unit="share",
         before=(before[0], min(before), max(before)),
-        after=(after[0], min(after), min(1.0, max(after))),
+        after=(min(1.0, after[0]), low, min(1.0, max(after))),
     )
 
 
@@ -231,8 +240,8 @@ def _of_sets(result: Result, known: NDArray[np.bool_], unwanted: Collection[str]
 
     def measure(wanted: NDArray[np.int64]) -> Measure:
         before = float(right.mean())
-        after = before + _taken(gains, wanted) / max(1, right.size)
-        return _measure("Classes ticked or left out rightly", [before], [after])
+        gain = _taken(gains, wanted) / max(1, right.size)
+        return _measure("Classes ticked or left out rightly", [before], [gain])
 
     return Worth(
         names=data.items,
@@ -259,8 +268,8 @@ def _of_texts(result: Result, known: NDArray[np.bool_], unwanted: Collection[str
 
     def measure(wanted: NDArray[np.int64]) -> Measure:
         before = float(right.mean())
-        after = before + _taken(by_text, wanted) / max(1, data.n_items)
-        return _measure("Tokens that are right", [before], [after])
+        gain = _taken(by_text, wanted) / max(1, data.n_items)
+        return _measure("Tokens that are right", [before], [gain])
 
     return Worth(
         names=tuple(truths["item"].astype(str)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,8 @@ from crowdcore.decisions import SAMPLE, Decision, undone_ids
 from crowdcore.workspace.answers import Answers
 
 if TYPE_CHECKING:
+    from crowdcore.data import CrowdData
+    from crowdcore.result import Result
     from crowdcore.review.audit_sample import AuditEstimate, AuditSample, Design
     from crowdcore.review.guideline import GuidelineProblems
     from crowdcore.review.worklist import Worklist
@@ -67,6 +68,7 @@ class ItemReview(Answers):
         *,
         weight_column: str | None = None,
         tolerance: float | None = None,
+        result: Result | None = None,
     ) -> Worklist:
         """Rank a run's items by what a look is worth, by all decisions that hold now.
 
@@ -78,6 +80,8 @@ class ItemReview(Answers):
             An item-level column of numbers that says how much hangs on an item.
         tolerance : float, optional
             By how much a rating may be off and still be right.
+        result : Result, optional
+            The run's result, where it is at hand.
 
         Returns
         -------
@@ -93,7 +97,7 @@ class ItemReview(Answers):
 
         row = self._finished(run_id)
         return worklist(
-            self.load_result(run_id),
+            result or self.load_result(run_id),
             list(self.standing(row.project_id, row.dataset_id).truths.values()),
             used=[made.id for made in row.decisions],
             skipped=self.unsure_items(run_id),
@@ -138,6 +142,7 @@ class ItemReview(Answers):
         note: str = "",
         labels_shown: bool = True,
         audit: str | None = None,
+        data: CrowdData | None = None,
     ) -> Decision:
         """Keep what a person decided about an item; later runs use it as gold.
 
@@ -157,6 +162,8 @@ class ItemReview(Answers):
             Whether labels and truth were seen before deciding.
         audit : str, optional
             The id of the audit that the item was drawn for.
+        data : CrowdData, optional
+            The run's labels, where they are at hand.
 
         Returns
         -------
@@ -174,7 +181,7 @@ class ItemReview(Answers):
 
         row = self.run(run_id)
         if answer is not None:
-            parse_answer(self.load_data(row.dataset_id), answer)
+            parse_answer(data or self.load_data(row.dataset_id), answer)
         reason = "adjudicated" if audit is None else "drawn for an audit"
         details: dict[str, object] = {SHOWN: labels_shown}
         if audit is not None:
@@ -201,6 +208,7 @@ class ItemReview(Answers):
         design: Design = "random",
         seed: int = 0,
         tolerance: float | None = None,
+        result: Result | None = None,
     ) -> Audit:
         """Draw items of a run by chance, and keep which ones in the ledger.
 
@@ -218,6 +226,8 @@ class ItemReview(Answers):
             Of the drawing.
         tolerance : float, optional
             By how much a rating may be off and still be right.
+        result : Result, optional
+            The run's result, where it is at hand.
 
         Returns
         -------
@@ -234,9 +244,8 @@ class ItemReview(Answers):
         from crowdcore.review.audit_sample import draw_sample
 
         row = self._finished(run_id)
-        sample = draw_sample(
-            self.load_result(run_id), size, design=design, seed=seed, tolerance=tolerance
-        )
+        fitted = result or self.load_result(run_id)
+        sample = draw_sample(fitted, size, design=design, seed=seed, tolerance=tolerance)
         number = 1 + sum(made.action == "audit" for made in self.decisions(row.project_id))
         (made,) = self.decide(
             row.project_id,
@@ -363,13 +372,15 @@ class ItemReview(Answers):
         kept = {name for name, made in standing.workers.items() if made.action == "keep"}
         return sorted({*row.excluded, *standing.excluded, *doubted} - kept)
 
-    def guideline_problems(self, run_id: str) -> GuidelineProblems:
+    def guideline_problems(self, run_id: str, *, result: Result | None = None) -> GuidelineProblems:
         """Find classes and items on which good workers differ.
 
         Parameters
         ----------
         run_id : str
             A finished run.
+        result : Result, optional
+            The run's result, where it is at hand.
 
         Returns
         -------
@@ -382,9 +393,8 @@ class ItemReview(Answers):
         """
         from crowdcore.review.guideline import guideline_problems
 
-        result = self.load_result(run_id)
         good, basis = self.good_workers(run_id)
-        return guideline_problems(result, good, basis=basis)
+        return guideline_problems(result or self.load_result(run_id), good, basis=basis)
 
     def plan_spending(
         self,
@@ -394,7 +404,7 @@ class ItemReview(Answers):
         price: float,
         labels_per_worker: int | None = None,
         ask_all: bool = False,
-        unwanted: Sequence[str] | None = None,
+        result: Result | None = None,
     ) -> SpendPlan:
         """Plan the next batch of labels by what a run knows.
 
@@ -408,8 +418,8 @@ class ItemReview(Answers):
             Labels of one worker, at most.
         ask_all : bool, default False
             Ask workers in doubt too, but not those who are left out.
-        unwanted : sequence of str, optional
-            Whom not to ask, instead of those who are left out or in doubt.
+        result : Result, optional
+            The run's result, where it is at hand.
 
         Returns
         -------
@@ -424,11 +434,10 @@ class ItemReview(Answers):
 
         row = self._finished(run_id)
         standing = self.standing(row.project_id, row.dataset_id)
-        if unwanted is None:
-            out = sorted({*row.excluded, *standing.excluded})
-            unwanted = out if ask_all else self.unwanted_workers(run_id)
+        left_out = sorted({*row.excluded, *standing.excluded})
+        unwanted = left_out if ask_all else self.unwanted_workers(run_id)
         return plan_spending(
-            self.load_result(run_id),
+            result or self.load_result(run_id),
             budget=budget,
             price=price,
             known=list(standing.truths),

@@ -25,8 +25,14 @@ def draw(run: RunRow, name: str) -> None:
     if code is None:
         st.warning("This run's data have no item of that name; the link may be of another run.")
         return
-    _draw_facts(run, code)
+    draw_facts(run, code)
     draw_details(run, code)
+    draw_probabilities(run, code)
+    draw_labels(run, name)
+
+
+def draw_probabilities(run: RunRow, code: int) -> None:
+    """Draw the probability of each class beside its share of the labels."""
     result = cache.result(run.id)
     posterior, votes = result.posterior[code], result.data.votes[code]
     widgets.chart(
@@ -36,14 +42,14 @@ def draw(run: RunRow, name: str) -> None:
     )
     if n_hidden := result.data.n_classes - len(classes_shown(posterior, votes)):
         st.caption(f"{count(n_hidden, 'less likely class', 'less likely classes')} not drawn.")
-    _draw_labels(run, name)
 
 
 def _close() -> None:
     state.select("item", None)
 
 
-def _draw_facts(run: RunRow, code: int) -> None:
+def draw_facts(run: RunRow, code: int) -> None:
+    """Write an item's truth, how sure it is, and what else there is to know of it."""
     row = cache.items(run.id).iloc[code]
     truth = escape_md(row["truth"] or "undecided", limit=40)
     facts = [f"**{truth}**", f"{percent(row['confidence'])} sure", count(row["n_labels"], "label")]
@@ -66,17 +72,17 @@ def _draw_facts(run: RunRow, code: int) -> None:
         st.caption(" ".join(notes))
 
 
-def draw_details(run: RunRow, code: int) -> None:
-    """Show the picture and the texts of an item."""
+def draw_details(run: RunRow, code: int, *, width: int = 160) -> None:
+    """Show the picture, so many pixels wide, and the texts of an item."""
     details = cache.details(run.id)
     if details.picture and details.picture[code].startswith(cache.PICTURE):
-        st.image(details.picture[code], width=160, alt="The item's picture")
+        st.image(details.picture[code], width=width, alt="The item's picture")
     for title, values in details.texts.items():
         if values[code]:
             st.markdown(f":gray[{escape_md(title)}] {escape_md(values[code], limit=1500)}")
 
 
-def _draw_labels(run: RunRow, name: str) -> None:
+def draw_labels(run: RunRow, name: str) -> None:
     """List who said what, with how far each can be relied on."""
     labels = labels_of_item(cache.with_all_labels(run).data, name)
     if labels.empty:
