@@ -353,5 +353,5 @@ def _item_table(result: Result, votes: Floats) -> tuple[pd.DataFrame, float]:
 def _said(votes: Floats, classes: Sequence[str]) -> str:
     order = np.argsort(-votes, kind="stable")
     return ", ".join(
-        f"{classes[code]} {int(votes[code])}" for code in order.tolist() if votes[code]
+        f"{classes[code]} × {int(votes[code])}" for code in order.tolist() if votes[code]
     )

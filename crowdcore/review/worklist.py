@@ -327,7 +327,7 @@ class _Reasons:
         given = [code for code in order.tolist() if votes[code]]
         names = self.data.classes
         truth = int(self.result.truth[item])
-        split = ", ".join(f"{names[code]} {votes[code]}" for code in given[:4])
+        split = ", ".join(f"{names[code]} × {votes[code]}" for code in given[:4])
         parts = []
         if self.result.tied[item]:
             parts.append(f"Tied: {split}.")

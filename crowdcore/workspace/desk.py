@@ -265,7 +265,8 @@ class Desk(Results):
         params = dict(row.params)
         decided = [made.subject for made in decisions if made.action == "truth"]
         has_truths = data_files.has_any_item(self._data_folder(row.dataset_id), decided)
-        if has_truths and "use_gold" in get_method(row.method).config.model_fields:
+        method = get_method(row.method, kind=self.dataset(row.dataset_id).kind)
+        if has_truths and "use_gold" in method.config.model_fields:
             params["use_gold"] = True
         return self.queue(
             row.dataset_id,

@@ -21,8 +21,8 @@ from dashboard.truths import item as truth_item
 if TYPE_CHECKING:
     from crowdcore.workspace import RunRow
 
-MAX_KEYS = 9
-"""Up to so many classes there is a button with a key for each."""
+KEYS = "1234567890"
+"""Keys of the buttons, in the order of the classes; with more classes there is a list instead."""
 
 PICTURE_PIXELS = 320
 POLL_SECONDS = 1.0
@@ -88,13 +88,13 @@ def _draw_answers(
     def keep(answer: str | None) -> None:
         _keep(run, name, answer, by=by, note=note, blind=blind, audit=audit)
 
-    with st.container(horizontal=True):
-        if kind == "classes" and len(classes) <= MAX_KEYS:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if kind == "classes" and len(classes) <= len(KEYS):
             for number, label in enumerate(classes, start=1):
                 st.button(
                     escape_md(label, limit=40),
                     key=f"items_answer_{number}",
-                    shortcut=str(number),
+                    shortcut=KEYS[number - 1],
                     disabled=not by,
                     help=missing,
                     on_click=keep,

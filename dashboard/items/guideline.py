@@ -98,22 +98,17 @@ def _draw_merge(run: RunRow, problems: GuidelineProblems) -> None:
             "instructions can help; the items below show what is unclear."
         )
         return
-    worst = problems.pairs.iloc[0] if len(problems.pairs) else None
+    goes, stays = _rarer_first(problems)
     st.subheader("Count one class as another", anchor=False)
     columns = st.columns(2)
     first = columns[0].selectbox(
-        "Class that goes",
-        classes,
-        index=0 if worst is None else classes.index(worst["first"]),
-        key="merge_from",
+        "Class that goes", classes, index=classes.index(goes), key="merge_from"
     )
     others = [name for name in classes if name != first]
     second = columns[1].selectbox(
         "Class that it counts as",
         others,
-        index=others.index(worst["second"])
-        if worst is not None and worst["second"] in others
-        else 0,
+        index=others.index(stays) if stays in others else 0,
         key="merge_into",
     )
     st.write(escape_md(problems.merge_effect(first, second).describe(first, second)))
@@ -140,6 +135,20 @@ def _draw_merge(run: RunRow, problems: GuidelineProblems) -> None:
         startup.wake_jobs(workspace)
         state.goto("truths", run=queued.id)
     st.caption("Kept with the decisions, where it can be taken back. This run stays as it is.")
+
+
+def _rarer_first(problems: GuidelineProblems) -> tuple[str, str]:
+    """The two classes that good workers differ on most; the rarer one would go."""
+    data = problems.result.data
+    if problems.pairs.empty:
+        return data.classes[0], data.classes[1]
+    worst = problems.pairs.iloc[0]
+    totals = data.votes.sum(0)
+    first, second = sorted(
+        (str(worst["first"]), str(worst["second"])),
+        key=lambda name: int(totals[data.classes.index(name)]),
+    )
+    return first, second
 
 
 def _draw_items(run: RunRow, problems: GuidelineProblems) -> None:
