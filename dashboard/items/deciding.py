@@ -289,7 +289,6 @@ def _refit(run: RunRow) -> None:
     st.rerun()
 
 
-@st.fragment(run_every=POLL_SECONDS)
 def _follow(run_id: str) -> None:
     """Say how far the new run is, and offer it once it is done."""
     try:
@@ -298,16 +297,24 @@ def _follow(run_id: str) -> None:
         return
     label = escape_md(row.label, limit=80)
     if row.active:
-        st.progress(row.share, text=f"{label}: {layout.stage(row)}")
-        return
-    if row.status != "done":
+        _watch(run_id)
+    elif row.status != "done":
         st.warning(f"{label} ended without a result ({row.status}).")
-        return
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.success(f"{label} is done.", icon=":material/check:")
-        if st.button("Open it", key="items_open_refit", type="primary"):
-            state.keep(REFIT, None)
-            state.goto("items", run=run_id)
+    else:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.success(f"{label} is done.", icon=":material/check:")
+            if st.button("Open it", key="items_open_refit", type="primary"):
+                state.keep(REFIT, None)
+                state.goto("items", run=run_id)
+
+
+@st.fragment(run_every=POLL_SECONDS)
+def _watch(run_id: str) -> None:
+    """Draw how far a run is, and the whole page anew when it has ended."""
+    row = state.workspace().run(run_id)
+    if not row.active:
+        st.rerun()
+    st.progress(row.share, text=escape_md(f"{row.label}: {layout.stage(row)}", limit=120))
 
 
 def describe_chance(chance: float) -> str:
