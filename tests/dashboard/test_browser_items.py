@@ -75,7 +75,7 @@ def test_items_are_decided_by_keyboard_refitted_audited_and_listed(
 
     page.get_by_text("Audit sample", exact=True).click()
     page.get_by_text("±10 points", exact=False).click()
-    page.get_by_role("button", name="Draw").click()
+    page.get_by_test_id("stBaseButton-primary").click()
     page.get_by_text("Labels and truth are hidden").wait_for()
     page.get_by_role("heading", name="Items", exact=True).click()
     page.keyboard.press("1")
