@@ -9,9 +9,9 @@ import pytest
 
 from crowdcore.audit.judging.worker_evidence import worker_evidence
 from crowdcore.audit.judging.worse_part import worse_part
-from crowdcore.building import comparisons_of
-from crowdcore.data import CrowdData
-from crowdcore.decisions import Decision, names_in, names_text, standing
+from crowdcore.building import comparisons_of, sets_of
+from crowdcore.data import UNKNOWN, CrowdData
+from crowdcore.decisions import Decision, holding_ids, names_in, names_text, standing
 from crowdcore.decisions.applying import apply, labels_of, surplus_votes
 from crowdcore.decisions.files import as_csv, as_jsonl, read_decisions
 from crowdcore.errors import DataError
@@ -149,3 +149,26 @@ def test_the_worse_part_is_what_came_late_or_too_fast_and_only_that() -> None:
     named = [data.items[item] for item in data.item[fast].tolist()]
     goes = labels_of(data, data.workers[hasty], names_in(names_text(named)))
     assert np.array_equal(np.flatnonzero(goes), fast)
+
+
+def test_audits_and_open_answers_hold_until_they_are_taken_back_or_decided() -> None:
+    audit, unsure, told = (
+        decision("audit", "sample 1", "10 of 20 items, random"),
+        decision("unsure", "a"),
+        decision("unsure", "b"),
+    )
+    truth = decision("truth", "b", "cat")
+    assert holding_ids([audit, unsure, told, truth]) == {audit.id, unsure.id, truth.id}
+    assert holding_ids([audit, decision("undo", audit.id)]) == set()
+
+
+def test_a_decided_set_is_gold_also_where_nobody_gave_it() -> None:
+    data = sets_of([("a", "w", ["x"]), ("a", "v", ["y"]), ("b", "w", ["x"])])
+    made = [decision("truth", "a", '["x", "y"]'), decision("truth", "b", '["z"]')]
+    applied = apply(data, made)
+    assert applied.used == (made[0],)
+    assert "is no answer here" in applied.skipped[0]
+    assert applied.data.gold is not None
+    assert applied.data.sets is not None
+    assert applied.data.class_names(applied.data.gold)[0] == '["x", "y"]'
+    assert applied.data.gold[1] == UNKNOWN

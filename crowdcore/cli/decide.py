@@ -207,7 +207,7 @@ def list_decisions(
     """List the decisions of a project, in the order they were made."""
     from dataclasses import asdict
 
-    from crowdcore.decisions import standing
+    from crowdcore.decisions import holding_ids
     from crowdcore.workspace import Workspace
 
     home = Workspace(root)
@@ -218,7 +218,7 @@ def list_decisions(
     if not ledger:
         typer.echo("Nothing was decided yet.")
         return
-    ids = {made.id for made in standing(ledger).decisions}
+    ids = holding_ids(ledger)
     rows = [
         [made.id, made.time[:16].replace("T", " "), made.by, made.sentence, made.reason,
          "" if made.id in ids or made.action == "undo" else "replaced or undone"]

@@ -147,8 +147,9 @@ def decide_items(
         Decisions that were kept, also that an answer cannot be told.
     """
     from crowdcore.data import DataError
+    from crowdcore.decisions.applying import DECIDABLE
 
-    if data.kind not in ("classes", "ratings", "sets"):
+    if data.kind not in DECIDABLE:
         raise DataError(
             f"The answer of an item cannot be decided here where labels are {data.kind}",
             fix="Write the list with `crowdcore worklist --out`, and add what is known as gold.",

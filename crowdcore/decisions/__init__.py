@@ -328,6 +328,29 @@ def names_in(text: str) -> list[str]:
     return names
 
 
+def holding_ids(entries: Sequence[Decision]) -> set[str]:
+    """Return the ids of decisions that were neither replaced nor taken back.
+
+    Parameters
+    ----------
+    entries
+        The ledger, in the order it was written.
+
+    Returns
+    -------
+    set of str
+        Those of `Standing`, of audits, and of items that could not be told and were not decided
+        since.
+    """
+    holds, undone = standing(entries), undone_ids(entries)
+    ids = {decision.id for decision in holds.decisions}
+    for decision in entries:
+        is_open = decision.action == "unsure" and decision.subject not in holds.truths
+        if (is_open or decision.action == "audit") and decision.id not in undone:
+            ids.add(decision.id)
+    return ids
+
+
 def undone_ids(entries: Sequence[Decision]) -> set[str]:
     """Return the ids of decisions that were taken back.
 

@@ -11,10 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdcore.data import UNKNOWN, CrowdData
+from crowdcore.data import UNKNOWN, CrowdData, Kind
 from crowdcore.decisions import CHANGE_DATA, MEANING, MIN_GROUP, Decision, names_in
 from crowdcore.errors import DataError
 from crowdcore.wording import count, join_names
+
+DECIDABLE: frozenset[Kind] = frozenset({"classes", "ratings", "sets"})
+"""Kinds of labels of which a person can decide the answer of a single item."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -250,6 +253,8 @@ def parse_answer(data: CrowdData, text: str) -> Any:
     DataError
         If it is no answer here.
     """
+    if data.kind not in DECIDABLE:
+        raise DataError(f"The answer of an item cannot be decided where labels are {data.kind}")
     if data.kind == "ratings":
         try:
             number = float(text)
@@ -262,8 +267,6 @@ def parse_answer(data: CrowdData, text: str) -> Any:
         if text not in data.classes:
             raise DataError(f"{text!r} is none of the classes", fix=_choices(data))
         return data.classes.index(text)
-    if data.kind != "sets":
-        raise DataError(f"The answer of an item cannot be decided where labels are {data.kind}")
     try:
         names = json.loads(text)
     except ValueError:

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from crowdcore.data import DataError
-from crowdcore.decisions import CHANGE_DATA, Decision, Standing
+from crowdcore.decisions import CHANGE_DATA, Decision, holding_ids
 from crowdcore.decisions.files import as_csv, as_jsonl, read_decisions
 from crowdcore.wording import count, when
 from dashboard import state, widgets
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from crowdcore.workspace import RunRow
 
 MAX_PIXELS = 520
+MAX_VALUE = 300
+"""Letters of a value of the evidence; the download has all of it."""
 
 
 def draw(run: RunRow) -> None:
@@ -37,7 +39,7 @@ def draw(run: RunRow) -> None:
         st.error(escape_md(error), icon=":material/error:")
         return
     if decisions:
-        chosen = _draw_table(decisions, workspace.standing(run.project_id), run)
+        chosen = _draw_table(decisions, run)
         if chosen is not None:
             _draw_entry(run, chosen)
     else:
@@ -48,8 +50,8 @@ def draw(run: RunRow) -> None:
     _draw_files(run, decisions)
 
 
-def _draw_table(decisions: Sequence[Decision], standing: Standing, run: RunRow) -> Decision | None:
-    holding = {decision.id for decision in standing.decisions}
+def _draw_table(decisions: Sequence[Decision], run: RunRow) -> Decision | None:
+    holding = holding_ids(decisions)
     used = {decision.id for decision in run.decisions}
     latest_first = list(reversed(decisions))
     frame = pd.DataFrame(
@@ -103,7 +105,9 @@ def _draw_entry(run: RunRow, decision: Decision) -> None:
         if decision.evidence:
             st.caption("What the run said at the time")
             evidence = {
-                name: str(value) for name, value in decision.evidence.items() if value is not None
+                name: str(value)[:MAX_VALUE]
+                for name, value in decision.evidence.items()
+                if value is not None
             }
             widgets.table(
                 pd.DataFrame({"name": list(evidence), "value": list(evidence.values())}),

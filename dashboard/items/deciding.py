@@ -29,9 +29,6 @@ POLL_SECONDS = 1.0
 LAST, LATER, REFIT = "last_decision", "decide_later", "items_refit"
 """Names of what this tab keeps: the decision that can be taken back, items put off, a new run."""
 
-DECIDABLE = ("classes", "ratings", "sets")
-"""Kinds of labels whose answers can be given here."""
-
 CANNOT = (
     "Spans are corrected in the tool that they were marked in: download the list, correct the "
     "texts there, and add them as gold on the Data page."

@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 
 from crowdcore.data import DataError
+from crowdcore.decisions.applying import DECIDABLE
 from crowdcore.export.writers import frame_bytes
 from crowdcore.review.worklist import MAX_REASONS, numeric_details
 from crowdcore.wording import count, file_stem, interval, percent
@@ -42,7 +43,7 @@ def draw(run: RunRow) -> None:
         return
     _draw_numbers(work, target)
     deciding.offer_refit(run)
-    if cache.kind(run) in deciding.DECIDABLE:
+    if cache.kind(run) in DECIDABLE:
         _draw_next(run, work)
     else:
         st.info(deciding.CANNOT, icon=":material/info:")

@@ -14,7 +14,7 @@ from playwright.sync_api import Page
 from crowdcore.simulation import simulate
 from crowdcore.workspace import RunRow, Workspace
 from tests.dashboard.results import save_run
-from tests.dashboard.test_browser import address, heading, home, overflow, page
+from tests.dashboard.test_browser import address, home, overflow, page
 from tests.export.finished import MTURK, finished
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -22,15 +22,19 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 __all__ = ["address", "home", "page"]
 
 
-@pytest.fixture(scope="module")
-def run(home: Workspace) -> RunRow:
+@pytest.fixture(scope="module", autouse=True)
+def runs(home: Workspace) -> dict[str, RunRow]:
+    """Save runs before there is a daemon, which would take them up as well."""
     data = simulate(items=80, workers=10, classes=3, labels_per_item=4, features=0, seed=5).data
-    return save_run(home, replace(data, gold=None), project="By keyboard")
+    batch = finished(MTURK, "batch.csv").data
+    return {
+        "keyboard": save_run(home, replace(data, gold=None), project="By keyboard"),
+        "batch": save_run(home, batch, "mv", project="Next batch"),
+    }
 
 
 def open_page(page: Page, address: str, name: str, run: RunRow, view: str = "") -> None:
     page.goto(address)
-    heading(page, "Data")
     query = f"?project={run.project_id}&run={run.id}{view and f'&view={view}'}"
     page.goto(f"{address.partition('?')[0]}{name}{query}")
 
@@ -46,8 +50,9 @@ def test_items_are_decided_by_keyboard_refitted_audited_and_listed(
     page: Page,
     address: str,
     home: Workspace,
-    run: RunRow,
+    runs: dict[str, RunRow],
 ) -> None:
+    run = runs["keyboard"]
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     open_page(page, address, "items", run)
@@ -90,8 +95,9 @@ def test_a_plan_becomes_a_batch_for_the_platform(
     page: Page,
     address: str,
     home: Workspace,
+    runs: dict[str, RunRow],
 ) -> None:
-    run = save_run(home, finished(MTURK, "batch.csv").data, "mv", project="Next batch")
+    run = runs["batch"]
     open_page(page, address, "spend", run)
     page.get_by_text("Labels to buy").wait_for()
     page.get_by_text("Amazon Mechanical Turk", exact=True).wait_for()

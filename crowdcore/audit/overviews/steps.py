@@ -9,6 +9,7 @@ from crowdcore.audit.agreements.panel import TENTATIVE
 from crowdcore.audit.kinds import audit_of
 from crowdcore.audit.overviews.source import OPEN_ITEMS, OverviewSource, item_noun
 from crowdcore.audit.spot_check import describe_margins
+from crowdcore.decisions.applying import DECIDABLE
 from crowdcore.wording import count, percent, rate
 
 WIDE_INTERVAL = 0.1
@@ -122,12 +123,13 @@ def _check(source: OverviewSource) -> NextStep | None:
         return None
     else:
         why = audit_of(source.kind).without_gold()
-    asks = source.kind == "classes"
+    can_decide = source.kind in DECIDABLE
     return NextStep(
         title="Find out how right the truths are",
         why=why,
-        button="Answer a few" if asks else "Add known answers",
-        page="answers" if asks else "data",
+        button="Draw an audit sample" if can_decide else "Add known answers",
+        page="items" if can_decide else "data",
+        query={"view": "audit"} if can_decide else {},
     )
 
 
@@ -135,6 +137,14 @@ def _look(source: OverviewSource, n_open: int) -> NextStep | None:
     if not n_open:
         return None
     rule, noun = OPEN_ITEMS[source.kind], item_noun(source.kind)
+    if source.kind in DECIDABLE:
+        return NextStep(
+            title=f"Look at {count(n_open, noun)}",
+            why=f"{noun.capitalize()}s {rule.meaning}; the worklist ranks them by what a look is "
+            "worth.",
+            button="Open the worklist",
+            page="items",
+        )
     return NextStep(
         title=f"Look at {count(n_open, noun)}",
         why=f"{noun.capitalize()}s {rule.meaning}.",
