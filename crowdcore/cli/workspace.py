@@ -1,5 +1,6 @@
 """`crowdcore workspace`: what is in the workspace, whether it is whole, and how to mend it."""
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -60,7 +61,7 @@ def show_worker(
 
     history = worker_history(Workspace(root), name)
     if as_json:
-        echo_json(history.astype(object).where(history.notna(), None).to_dict("records"))
+        echo_json(json.loads(history.to_json(orient="records")))
         return
     header = ["project", "run", "n_labels", "verdict", "accuracy", "decision", "reason", "by"]
     known = history[header].astype(object).where(history[header].notna(), NOTHING)

@@ -6,18 +6,23 @@ It holds no script and asks for nothing from any address, so it can be sent and 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crowdcore.export import report_sections
+from crowdcore.export.html import paragraphs, section, table
 from crowdcore.wording import count, percent
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from crowdcore.audit.agreements.panel import AgreementPanel
+    from crowdcore.audit.comparison import Comparison
+    from crowdcore.audit.overviews.overview import Overview
     from crowdcore.decisions import Decision
     from crowdcore.reading.labels.health import HealthReport
 
@@ -34,12 +39,14 @@ h1 { font-size: 1.8rem; margin-bottom: .2rem; } h2 { font-size: 1.2rem; margin-t
   border-bottom: 1px solid #cfd8e0; padding-bottom: .2rem; }
 .facts { color: #52606d; } table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 th, td { text-align: left; padding: .25rem .6rem .25rem 0; border-bottom: 1px solid #e4e9ee;
-  vertical-align: top; overflow-wrap: anywhere; } th { color: #52606d; font-weight: 600; }
+  vertical-align: top; }
+td.long, p { overflow-wrap: anywhere; } th { color: #52606d; font-weight: 600; }
 code, pre { font-family: "Source Code Pro", Menlo, Consolas, monospace; font-size: .85rem; }
 pre { background: #f2f5f8; padding: .8rem; white-space: pre-wrap; }
 svg { width: 100%; height: auto; } svg text { font-size: 11px; fill: #52606d; }
 @media print { body { margin: 0; max-width: none; font-size: 11pt; } h2 { break-after: avoid; }
-  tr, svg { break-inside: avoid; } }
+  tr, svg, figure { break-inside: avoid; } thead { display: table-header-group; }
+  section { break-inside: auto; } a { color: inherit; } @page { margin: 16mm; } }
 """
 
 
@@ -59,8 +66,12 @@ class ReportSource:
         The provenance, with `excluded` workers.
     quality
         Sentences on how right the truths are, and how that is known.
+    overview
+        The run at a glance.
     agreement
-        How far the workers agree, in a sentence; empty where it cannot be said.
+        How far the workers agree whose labels were used.
+    comparison, previous
+        What differs from the run before, and what that is called; None for a first run.
     truths, workers
         The tables of the run.
     in_doubt
@@ -68,7 +79,9 @@ class ReportSource:
     decisions
         The ledger of the project.
     used
-        Ids of the decisions that the run goes by.
+        The decisions that the run goes by.
+    name
+        How the command line finds the run.
     """
 
     project: str
@@ -78,12 +91,16 @@ class ReportSource:
     health: HealthReport | None
     facts: Mapping[str, Any]
     quality: Sequence[str]
-    agreement: str
+    overview: Overview
+    agreement: AgreementPanel
+    comparison: Comparison | None
+    previous: str
     truths: pd.DataFrame
     workers: pd.DataFrame
     in_doubt: Sequence[str]
     decisions: Sequence[Decision]
-    used: frozenset[str]
+    used: Sequence[Decision]
+    name: str
 
 
 def as_html(source: ReportSource) -> str:
@@ -99,18 +116,23 @@ def as_html(source: ReportSource) -> str:
     str
         A whole HTML document.
     """
-    facts = source.facts
+    facts, excluded = source.facts, list(source.facts.get("excluded", ()))
     parts = [
         f"<h1>{escape(source.project)}: audit of labels</h1>",
         f'<p class="facts">{escape(source.run)} · {escape(str(facts["created"]))} · crowdcore '
         f"{escape(str(facts['version']))}</p>",
-        _section("In short", _summary(source)),
-        _section("Data", _data(source)),
-        _section("How right the truths are", _paragraphs(source.quality) + _confidence(source)),
-        _section("Workers", _workers(source)),
-        _section("Decisions", _decisions(source)),
-        _section("Items to look at", _items(source)),
-        _section("Method and settings", _method(facts)),
+        section("In short", _summary(source)),
+        section("Data", _data(source)),
+        section("How right the truths are", paragraphs(source.quality) + _confidence(source)),
+        section("Agreement", report_sections.agreement(source.agreement)),
+        section("Workers", _workers(source)),
+        section("Workers left out", report_sections.left_out(excluded, source.used)),
+        section("Decisions", _decisions(source)),
+        section("What changed", report_sections.changes(source.comparison, source.previous)),
+        section("Items to look at", _items(source)),
+        section("Method and settings", _method(source)),
+        section("Versions", report_sections.versions(facts)),
+        section("Terms", report_sections.terms()),
     ]
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -120,39 +142,19 @@ def as_html(source: ReportSource) -> str:
     )
 
 
-def _section(title: str, body: str) -> str:
-    return f"<h2>{escape(title)}</h2>{body}"
-
-
-def _paragraphs(sentences: Iterable[str]) -> str:
-    return "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
-
-
-def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    head = "".join(f"<th>{escape(name)}</th>" for name in header)
-    body = "".join(
-        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows
-    )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
 def _summary(source: ReportSource) -> str:
-    doubtful = source.workers["verdict"].isin(list(source.in_doubt))
     excluded = list(source.facts.get("excluded", ()))
     sentences = [
-        f"{source.facts['title']} inferred a truth for {count(len(source.truths), 'item')} from "
-        f"{source.sizes}.",
-        source.quality[0] if source.quality else "",
-        f"{count(int(doubtful.sum()), 'worker')} of {len(source.workers):,} are in doubt; "
-        + (f"{', '.join(excluded)} were left out." if excluded else "nobody was left out."),
-        source.agreement,
+        f"{source.facts['title']}: {source.overview.sentence}",
+        f"Left out: {', '.join(excluded)}." if excluded else "Nobody was left out.",
     ]
-    return _paragraphs(sentence for sentence in sentences if sentence)
+    return paragraphs(sentences) + report_sections.figures(source.overview)
 
 
 def _data(source: ReportSource) -> str:
     sentences = [f"{source.dataset}: {source.sizes}."]
     rows: list[list[str]] = []
+    reading = ""
     if source.health is not None:
         sentences.append(source.health.accounting)
         rows = [
@@ -162,9 +164,11 @@ def _data(source: ReportSource) -> str:
         ]
         n_clear = len(source.health.findings) - len(rows)
         sentences.append(f"{count(n_clear, 'check')} of the file found nothing.")
+        rows_of = {role: reason for role, reason in source.health.reasons.items() if reason}
+        reading = table(["column", "how it was read"], list(rows_of.items()))
     sentences.append(f"Fingerprint of what the method was given: {source.facts['data']}")
-    findings = _table(["finding", "how many", "severity", "what was done"], rows) if rows else ""
-    return _paragraphs(sentences) + findings
+    findings = table(["finding", "how many", "severity", "what was done"], rows) if rows else ""
+    return paragraphs(sentences) + findings + reading
 
 
 def _workers(source: ReportSource) -> str:
@@ -185,9 +189,9 @@ def _workers(source: ReportSource) -> str:
     more = len(doubtful) - len(rows)
     header = ["worker", "verdict", "labels", "accuracy", "evidence"]
     return (
-        _paragraphs([f"Verdicts: {verdicts}."])
+        paragraphs([f"Verdicts: {verdicts}."])
         + _accuracies(workers)
-        + (_table(header, rows) if rows else "<p>Nobody is in doubt.</p>")
+        + (table(header, rows) if rows else "<p>Nobody is in doubt.</p>")
         + (f"<p>and {more:,} more.</p>" if more else "")
     )
 
@@ -204,6 +208,7 @@ def _rate(row: Mapping[Any, Any]) -> str:
 def _decisions(source: ReportSource) -> str:
     if not source.decisions:
         return "<p>Nothing was decided.</p>"
+    used = {decision.id for decision in source.used}
     rows = [
         [
             decision.sentence,
@@ -211,12 +216,13 @@ def _decisions(source: ReportSource) -> str:
             decision.note,
             decision.by,
             decision.time[:16].replace("T", " "),
-            "yes" if decision.id in source.used else "no",
+            "yes" if decision.id in used else "no",
+            report_sections.evidence_text(decision.evidence),
         ]
         for decision in source.decisions
     ]
-    header = ["decision", "reason", "note", "by", "when (UTC)", "used by this run"]
-    return _table(header, rows)
+    header = ["decision", "reason", "note", "by", "when (UTC)", "used by this run", "evidence"]
+    return table(header, rows)
 
 
 def _items(source: ReportSource) -> str:
@@ -229,19 +235,30 @@ def _items(source: ReportSource) -> str:
         for row in unsure.to_dict("records")
     ]
     note = f"The {len(rows):,} least sure truths of {len(truths):,}."
-    return _paragraphs([note]) + _table(["item", "truth", "confidence", "labels"], rows)
+    return paragraphs([note]) + table(["item", "truth", "confidence", "labels"], rows)
 
 
-def _method(facts: Mapping[str, Any]) -> str:
+def _method(source: ReportSource) -> str:
+    facts = source.facts
     rows = [[name, str(value)] for name, value in facts["params"].items()]
     rows += [[name, str(facts[name])] for name in ("seed", "device", "version", "torch", "steps")]
     options = " ".join(f"-p {name}={json.dumps(value)}" for name, value in facts["params"].items())
     command = f"crowdcore run LABELS --method {facts['method']} --seed {facts['seed']} {options}"
-    notes = _paragraphs(facts.get("notes", ()))
-    again = "The same result from the same file, with the decisions exported beside it:"
+    if completion := facts.get("completion"):
+        command += f" --complete {completion['method']}"
+    commands = [
+        f"crowdcore decide export {json.dumps(source.project)} --out decisions.jsonl",
+        f"{command} --decisions decisions.jsonl",
+        f"crowdcore report {json.dumps(source.name)}",
+    ]
+    notes = paragraphs(facts.get("notes", ()))
+    again = (
+        "The decisions as a file, the same result from the same file of labels with them, and this "
+        "report once more:"
+    )
     return (
-        f"<p>{escape(str(facts['title']))}</p>{notes}{_table(['setting', 'value'], rows)}"
-        f"<p>{again}</p><pre>{escape(command)} --decisions decisions.jsonl</pre>"
+        f"<p>{escape(str(facts['title']))}</p>{notes}{table(['setting', 'value'], rows)}"
+        f"<p>{again}</p><pre>{escape(chr(10).join(commands))}</pre>"
     )
 
 

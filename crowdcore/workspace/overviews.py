@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
+
+from crowdcore.data import DataError
 
 if TYPE_CHECKING:
     from crowdcore.audit.overviews.overview import Overview
+    from crowdcore.audit.overviews.source import OverviewSource
     from crowdcore.workspace.records import RunRow
     from crowdcore.workspace.workspace import Workspace
 
@@ -74,11 +78,37 @@ def overview(workspace: Workspace, run_id: str) -> Overview:
     DamagedError
         Files of the result, or of the data, are missing or changed.
     """
+    from crowdcore.audit.overviews.overview import make_overview
+
+    return make_overview(overview_source(workspace, run_id))
+
+
+def overview_source(workspace: Workspace, run_id: str) -> OverviewSource:
+    """Read all that an overview is made of.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The workspace with the run.
+    run_id : str
+        The run.
+
+    Returns
+    -------
+    OverviewSource
+        Compared with the run before, where they share items.
+
+    Raises
+    ------
+    DataError
+        The run has no result.
+    DamagedError
+        Files of the result, or of the data, are missing or changed.
+    """
     import pandas as pd
 
     from crowdcore.audit.agreements.panel import measure_agreement
     from crowdcore.audit.kinds import audit_of
-    from crowdcore.audit.overviews.overview import make_overview
     from crowdcore.audit.overviews.source import OverviewSource
     from crowdcore.confidence.accuracy import expected_accuracy
     from crowdcore.workspace.answers import drawing_chances
@@ -86,20 +116,22 @@ def overview(workspace: Workspace, run_id: str) -> Overview:
     row = workspace.run(run_id)
     result = workspace.load_result(run_id)
     before = previous_run(workspace.runs(row.project_id), row)
+    comparison = None
+    if before is not None:
+        with suppress(DataError):  # of other data, with no item in common
+            comparison = workspace.compare(before.id, row.id)
     report = workspace.report(row.dataset_id)
     compared = audit_of(result.data.kind).compare_items(result)
-    return make_overview(
-        OverviewSource(
-            result=result,
-            items=pd.concat([workspace.truths(run_id, probabilities=False), compared], axis=1),
-            workers=workspace.workers(run_id),
-            agreement=measure_agreement(result.data),
-            expected=expected_accuracy(result, drawing_chances(row.decisions)),
-            comparison=None if before is None else workspace.compare(before.id, row.id),
-            previous="" if before is None else before.label,
-            excluded=row.excluded,
-            decided=tuple(workspace.standing(row.project_id).workers),
-            n_unused=unused_decisions(workspace, row),
-            warnings=[] if report is None else report.serious,
-        )
+    return OverviewSource(
+        result=result,
+        items=pd.concat([workspace.truths(run_id, probabilities=False), compared], axis=1),
+        workers=workspace.workers(run_id),
+        agreement=measure_agreement(result.data),
+        expected=expected_accuracy(result, drawing_chances(row.decisions)),
+        comparison=comparison,
+        previous="" if before is None or comparison is None else before.label,
+        excluded=row.excluded,
+        decided=tuple(workspace.standing(row.project_id).workers),
+        n_unused=unused_decisions(workspace, row),
+        warnings=() if report is None else report.serious,
     )

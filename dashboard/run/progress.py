@@ -111,7 +111,7 @@ def _draw_run(row: RunRow, *, is_newest: bool) -> None:
             icon=":material/arrow_forward:",
             type="primary" if is_newest else "secondary",
         ):
-            state.goto("truths", run=row.id)
+            state.goto("overview", run=row.id)
         if (
             st.button("Run again", key=f"again:{row.id}", icon=":material/replay:")
             and again.queue_again(row) is not None

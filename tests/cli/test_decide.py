@@ -93,9 +93,43 @@ def test_a_report_holds_what_an_audit_is_defended_with(home: Workspace, tmp_path
     text = (tmp_path / "report.html").read_text()
     for part in ("Birds: audit of labels", "Exclude worker bob", "Ann", "Fingerprint", "--seed"):
         assert part in text
+    for title in ("Agreement", "Workers left out", "What changed", "Versions", "Terms"):
+        assert f"<h2>{title}</h2>" in text
+    for part in ("Krippendorff&#x27;s alpha", "This is the first run", "decide export", "torch"):
+        assert part in text
     assert "&lt;b&gt;copies&lt;/b&gt;" in text
     assert "<script" not in text
     assert "http" not in text  # nothing is asked for from anywhere
+
+
+def test_a_report_says_who_was_left_out_with_the_evidence_of_the_decision(
+    home: Workspace, tmp_path: Path
+) -> None:
+    call("decide", "exclude", "Birds#1", "bob", "--by", "Ann", "--reason", "copies")
+    first = home.runs(home.projects()[0].id)[0]
+    evidence = home.decisions(first.project_id)[0].evidence
+    second = home.run_decided(first.id)
+    home.save_result(second.id, made_result(small_data().without_workers(["bob"])))
+    call("report", "Birds#2", "--out", tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text()
+    left_out = text.partition("<h2>Workers left out</h2>")[2].partition("</section>")[0]
+    for part in ("bob", "copies", "Ann", str(evidence["verdict"])):
+        assert part in left_out
+    assert "Since #1" in text
+    assert "-2 labels" in text
+
+
+def test_an_overview_is_printed_with_what_to_do_next(home: Workspace) -> None:
+    printed = call("overview", "Birds#1").stdout
+    assert "Agreement (alpha)" in printed
+    assert "Hand it on" in printed
+    figures = json.loads(call("overview", "Birds#1", "--json").stdout)["figures"]
+    assert [figure["page"] for figure in figures] == [
+        "truths", "workers", "truths", "agreement", "compare",
+    ]  # fmt: skip
+    history = json.loads(call("workspace", "worker", "bob", "--json").stdout)
+    assert [row["project"] for row in history] == ["Birds"]
+    assert "No project" in call("workspace", "worker", "nobody").stdout
 
 
 def test_two_runs_are_compared_and_changed_truths_written(home: Workspace, tmp_path: Path) -> None:

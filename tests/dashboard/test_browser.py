@@ -107,10 +107,11 @@ def test_a_file_becomes_results_that_survive_a_reload(
     assert overflow(page) == 0
     page.get_by_role("button", name="Start run").click()
     page.get_by_role("button", name="Open results").click()
-    heading(page, "Truths")
+    heading(page, "Overview")
     link = page.url
     page.reload()
-    heading(page, "Truths")
+    heading(page, "Overview")
+    assert overflow(page) == 0
     assert page.url == link
     assert "project=" in link
     assert "run=" in link
@@ -136,6 +137,7 @@ def test_stop_stops_and_the_exported_truths_are_those_of_the_run(
     write_csv(labels(crowd), tmp_path / "crowd.csv", spreadsheet_safe=False)
     base = address.partition("?")[0]
     page.goto(address)
+    page.goto(f"{base}data")
     heading(page, "Data")
     if home.projects():
         page.get_by_text("New data", exact=True).click()
@@ -157,7 +159,7 @@ def test_stop_stops_and_the_exported_truths_are_those_of_the_run(
     heading(page, "Majority vote")
     page.get_by_role("button", name="Start run").click()
     page.get_by_role("button", name="Open results").click()
-    heading(page, "Truths")
+    heading(page, "Overview")
     done = home.runs(project.id)[0]
     assert (done.method, done.status) == ("mv", "done")
 
@@ -185,7 +187,6 @@ def test_a_completed_matrix_is_drawn_compared_and_downloaded(
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.goto(address)
-    heading(page, "Data")
     page.goto(f"{address.partition('?')[0]}completion?project={dataset.project_id}")
     page.locator(".js-plotly-plot .heatmaplayer").first.wait_for()
     page.get_by_text("60 of 60 items").or_(page.get_by_text("all 60 items")).wait_for()
@@ -224,3 +225,61 @@ def test_results_go_back_to_the_file_and_to_tools(
             assert header.endswith('"Reject","truth","confidence","agrees"')
     assert names == ["batch-with-truths.csv", "way-back-mv.xlsx", "way-back-mv-mturk.zip"]
     assert overflow(page) == 0
+
+
+def test_bad_workers_are_left_out_with_reasons_compared_and_reported(
+    page: Page, address: str, home: Workspace, tmp_path: Path
+) -> None:
+    crowd = simulate(items=200, workers=14, classes=3, labels_per_item=5, features=0, seed=4).data
+    dataset = home.add_data(home.create_project("Desk").id, crowd, name="desk.csv")
+    run = home.queue(dataset.id, "ds")
+    base, query = address.partition("?")[0], f"project={run.project_id}&run={run.id}"
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.set_viewport_size({"width": 1440, "height": 1400})
+    page.goto(address)
+    page.goto(f"{base}?{query}")
+    page.get_by_role("button", name="Look at them").click()
+    heading(page, "Workers")
+    table = page.get_by_test_id("stDataFrame").first
+    for row in (1, 2):
+        table.click(position={"x": 18, "y": 35 * row + 18})
+    heading(page, "2 workers ticked")
+    page.get_by_role("button", name="See what it would change").click()
+    page.get_by_text("Truths that would change", exact=True).wait_for()
+    reason = page.get_by_role("combobox", name="Reason")
+    reason.fill("Answers at random")
+    reason.press("Enter")
+    name = page.get_by_role("textbox", name="Your name")
+    name.fill("Ann")
+    name.press("Enter")
+    page.get_by_role("button", name="Exclude 2 workers and run again").click()
+    page.get_by_text("Since #1", exact=False).wait_for()
+    decided = home.runs(run.project_id)[0]
+    names, workers = set(decided.excluded), home.workers(run.id)
+    assert names <= set(workers[workers["verdict"] != "good"]["worker"])
+    assert {made.reason for made in decided.decisions} == {"Answers at random"}
+
+    page.get_by_test_id("stMain").get_by_role("button", name="Compare").click()
+    heading(page, "Compare")
+    page.get_by_text("Truths that changed", exact=True).first.wait_for()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download CSV").first.click()
+    download.value.save_as(tmp_path / "runs.csv")
+    assert pd.read_csv(tmp_path / "runs.csv")["decisions"].tolist() == [2, 0]
+
+    page.goto(f"{base}agreement?project={run.project_id}&run={decided.id}")
+    page.locator(".js-plotly-plot .heatmaplayer").first.wait_for()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download CSV").last.click()
+    download.value.save_as(tmp_path / "pairs.csv")
+    assert set(pd.read_csv(tmp_path / "pairs.csv")["first"]) <= set(crowd.workers)
+
+    page.goto(f"{base}export?project={run.project_id}&run={decided.id}&view=report")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download the report").click()
+    download.value.save_as(tmp_path / "report.html")
+    report = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert all(f"<td>{name}</td>" in report for name in names)
+    assert "Answers at random" in report
+    assert errors == []
