@@ -230,7 +230,7 @@ def _plan_comparisons(
     """Take the pairs that tell most about the order, once each."""
     import pandas as pd
 
-    from crowdcore.audit.comparisons.items import next_pairs
+    from crowdcore.audit.comparisons.next_pairs import next_pairs
     from crowdcore.engine.comparisons import POINTS
 
     pairs = next_pairs(result, limit=n_affordable)
