@@ -201,7 +201,8 @@ def _check_rows(table: Any) -> None:
     text = content.decode(table.layout.encoding).lstrip("\ufeff")
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     n_lines = sum(line != "" for line in lines[table.layout.n_skipped_lines :])
-    assert table.n_rows == n_lines - table.header, f"{table.n_rows} rows of {n_lines} lines"
+    n_rows = table.n_rows if table.source_row is None else table.n_source_rows
+    assert n_rows == n_lines - table.header, f"{n_rows} rows of {n_lines} lines"
 
 
 def changed(files: list[bytes], draw: random.Random) -> bytes:

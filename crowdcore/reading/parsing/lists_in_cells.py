@@ -19,6 +19,7 @@ from crowdcore.reading.parsing.table import Table
 
 _LOOKED_AT = 200
 _OFTEN = 0.3
+_MIN_LISTS = 3
 _MOST = 0.8
 _MAX_LIST_CHARACTERS = 10_000
 _SEPARATORS = (",", ";", "|")
@@ -113,7 +114,9 @@ def _columns_of_lists(table: Table) -> set[str]:
 
 def _has_lists(table: Table, column: str) -> bool:
     cells = table.first_rows(_LOOKED_AT).text(column).to_pylist()
-    return sum(len(as_list(cell)) > 1 for cell in cells if cell) >= _OFTEN * len(cells)
+    lists = [parts for parts in map(as_list, cells) if len(parts) > 1]
+    named = all(str(part).strip() for parts in lists for part in parts)
+    return named and len(lists) >= max(_MIN_LISTS, _OFTEN * len(cells))
 
 
 def _go_along(lengths: Sequence[int], cells: Sequence[str]) -> bool:
