@@ -85,5 +85,5 @@ def worker_history(workspace: Workspace, name: str) -> pd.DataFrame:
         rows.append(row)
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     texts = ["decision", "reason", "by"]
-    frame[texts] = frame[texts].fillna("")
+    frame[texts] = frame[texts].astype(object).fillna("")
     return frame

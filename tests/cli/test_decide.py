@@ -123,11 +123,15 @@ def test_an_overview_is_printed_with_what_to_do_next(home: Workspace) -> None:
     printed = call("overview", "Birds#1").stdout
     assert "Agreement (alpha)" in printed
     assert "Hand it on" in printed
-    figures = json.loads(call("overview", "Birds#1", "--json").stdout)["figures"]
+    done = call("overview", "Birds#1", "--json")
+    assert done.exit_code == 0, (done.output, done.exception)
+    figures = json.loads(done.stdout)["figures"]
     assert [figure["page"] for figure in figures] == [
         "truths", "workers", "truths", "agreement", "compare",
     ]  # fmt: skip
-    history = json.loads(call("workspace", "worker", "bob", "--json").stdout)
+    done = call("workspace", "worker", "bob", "--json")
+    assert done.exit_code == 0, (done.output, done.exception)
+    history = json.loads(done.stdout)
     assert [row["project"] for row in history] == ["Birds"]
     assert "No project" in call("workspace", "worker", "nobody").stdout
 

@@ -17,7 +17,7 @@ from crowdcore.jobs import stop_daemon
 from crowdcore.simulation import simulate
 from crowdcore.workspace import Workspace
 from dashboard.server.startup import WELCOMED
-from tests.dashboard.results import save_run
+from tests.dashboard.results import pets, save_run
 from tests.dashboard.server import serving
 from tests.export.finished import MTURK, finished
 
@@ -78,6 +78,13 @@ def upload(page: Page, paths: list[Path]) -> None:
     """Choose files of a new project; the page may still show where gold is added to an old one."""
     uploader = page.get_by_test_id("stFileUploader").filter(has_text="Labels file")
     uploader.locator("input").set_input_files(paths)
+
+
+def settle(page: Page) -> None:
+    """Wait until the page has answered what was typed."""
+    page.wait_for_timeout(300)
+    state = "document.querySelector('[data-testid=stApp]').getAttribute('data-test-script-state')"
+    page.wait_for_function(f"{state} === 'notRunning'")
 
 
 def overflow(page: Page) -> int:
@@ -230,7 +237,7 @@ def test_results_go_back_to_the_file_and_to_tools(
 def test_bad_workers_are_left_out_with_reasons_compared_and_reported(
     page: Page, address: str, home: Workspace, tmp_path: Path
 ) -> None:
-    crowd = simulate(items=200, workers=14, classes=3, labels_per_item=5, features=0, seed=4).data
+    crowd = pets()
     dataset = home.add_data(home.create_project("Desk").id, crowd, name="desk.csv")
     run = home.queue(dataset.id, "ds")
     base, query = address.partition("?")[0], f"project={run.project_id}&run={run.id}"
@@ -247,17 +254,22 @@ def test_bad_workers_are_left_out_with_reasons_compared_and_reported(
     heading(page, "2 workers ticked")
     page.get_by_role("button", name="See what it would change").click()
     page.get_by_text("Truths that would change", exact=True).wait_for()
+    settle(page)
     reason = page.get_by_role("combobox", name="Reason")
-    reason.fill("Answers at random")
+    reason.click()
+    reason.press_sequentially("Answers at random", delay=15)
+    settle(page)
     reason.press("Enter")
+    settle(page)
     name = page.get_by_role("textbox", name="Your name")
     name.fill("Ann")
-    name.press("Enter")
+    name.press("Tab")
+    settle(page)
     page.get_by_role("button", name="Exclude 2 workers and run again").click()
     page.get_by_text("Since #1", exact=False).wait_for()
     decided = home.runs(run.project_id)[0]
-    names, workers = set(decided.excluded), home.workers(run.id)
-    assert names <= set(workers[workers["verdict"] != "good"]["worker"])
+    names = set(decided.excluded)
+    assert names == {"always cat", "turned"}
     assert {made.reason for made in decided.decisions} == {"Answers at random"}
 
     page.get_by_test_id("stMain").get_by_role("button", name="Compare").click()
@@ -268,13 +280,6 @@ def test_bad_workers_are_left_out_with_reasons_compared_and_reported(
     download.value.save_as(tmp_path / "runs.csv")
     assert pd.read_csv(tmp_path / "runs.csv")["decisions"].tolist() == [2, 0]
 
-    page.goto(f"{base}agreement?project={run.project_id}&run={decided.id}")
-    page.locator(".js-plotly-plot .heatmaplayer").first.wait_for()
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Download CSV").last.click()
-    download.value.save_as(tmp_path / "pairs.csv")
-    assert set(pd.read_csv(tmp_path / "pairs.csv")["first"]) <= set(crowd.workers)
-
     page.goto(f"{base}export?project={run.project_id}&run={decided.id}&view=report")
     with page.expect_download() as download:
         page.get_by_role("button", name="Download the report").click()
@@ -283,3 +288,20 @@ def test_bad_workers_are_left_out_with_reasons_compared_and_reported(
     assert all(f"<td>{name}</td>" in report for name in names)
     assert "Answers at random" in report
     assert errors == []
+
+
+def test_agreement_is_shown_before_any_run_and_its_pairs_are_written(
+    page: Page, address: str, home: Workspace, tmp_path: Path
+) -> None:
+    data = pets()
+    dataset = home.add_data(home.create_project("Fresh").id, data, name="fresh.csv")
+    page.goto(address)
+    page.goto(f"{address.partition('?')[0]}agreement?project={dataset.project_id}")
+    page.locator(".js-plotly-plot .heatmaplayer").first.wait_for()
+    assert overflow(page) == 0
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download CSV").last.click()
+    download.value.save_as(tmp_path / "pairs.csv")
+    pairs = pd.read_csv(tmp_path / "pairs.csv")
+    assert set(pairs["first"]) | set(pairs["second"]) == set(data.workers) - {"stranger"}
+    assert pairs["n_shared"].tolist() == [20] * 10
