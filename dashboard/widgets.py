@@ -219,17 +219,19 @@ def panel_heading(title: str, *, key: str, on_close: Callable[[], None]) -> None
         st.button("Close", icon=":material/close:", key=key, type="tertiary", on_click=on_close)
 
 
-def download_csv(frame: pd.DataFrame, name: str, *, key: str) -> None:
+def download_csv(frame: pd.DataFrame, name: str, *, key: str, label: str = "Download CSV") -> None:
     """Offer a table as a CSV file that is safe to open in a spreadsheet."""
     from crowdcore.export.writers import frame_bytes
 
     st.download_button(
-        "Download CSV",
+        label,
         lambda: frame_bytes(frame, "csv"),
         file_name=name,
         mime="text/csv",
         icon=":material/download:",
         key=key,
+        on_click="ignore",
+        disabled=frame.empty,
     )
 
 

@@ -255,7 +255,8 @@ def _of_sets(result: Result, known: NDArray[np.bool_], unwanted: Collection[str]
 
 
 def _of_texts(result: Result, known: NDArray[np.bool_], unwanted: Collection[str]) -> Worth:
-    data, starts = result.data, result.starts
+    data = result.data
+    starts = np.asarray(data.offsets, np.int64)  # of each text, and the end of the last
     workers = worker_quality(data, result.posterior[data.item, data.label], unwanted)
     accuracy = label_accuracy(workers, max(2, data.n_classes))
     gains = label_gains(result.posterior, data.votes, accuracy)

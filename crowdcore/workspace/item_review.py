@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from crowdcore.data import DataError
-from crowdcore.decisions import SAMPLE, Decision, undone_ids
+from crowdcore.decisions import SAMPLE, Action, Decision, undone_ids
 from crowdcore.workspace.answers import Answers
 
 if TYPE_CHECKING:
@@ -119,17 +119,19 @@ class ItemReview(Answers):
             Names of items.
         """
         row = self.run(run_id)
+        decided = self.standing(row.project_id, row.dataset_id).truths
+        unsure = self._entries(row, "unsure")
+        return [made.subject for made in unsure if made.subject not in decided]
+
+    def _entries(self, row: RunRow, action: Action) -> list[Decision]:
+        """Decisions of one kind about the data of a run that were not taken back."""
         first = self._first_version(row.dataset_id)
         entries = self.decisions(row.project_id)
         undone = undone_ids(entries)
-        decided = self.standing(row.project_id, row.dataset_id).truths
         return [
-            made.subject
+            made
             for made in entries
-            if made.action == "unsure"
-            and made.id not in undone
-            and made.dataset in (None, first)
-            and made.subject not in decided
+            if made.action == action and made.id not in undone and made.dataset in (None, first)
         ]
 
     def adjudicate(
@@ -273,14 +275,7 @@ class ItemReview(Answers):
             The latest first.
         """
         row = self.run(run_id)
-        first = self._first_version(row.dataset_id)
-        entries = self.decisions(row.project_id)
-        undone = undone_ids(entries)
-        drawn = [
-            made
-            for made in entries
-            if made.action == "audit" and made.id not in undone and made.dataset == first
-        ]
+        drawn = self._entries(row, "audit")
         return [self._audit(made, row) for made in reversed(drawn)]
 
     def find_audit(self, run_id: str, audit_id: str) -> Audit:

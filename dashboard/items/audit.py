@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import pandas as pd
 import streamlit as st
 
 from crowdcore.data import DataError
-from crowdcore.export.writers import frame_bytes
 from crowdcore.review.audit_sample import CANNOT, MIN_SIZE, sample_size
 from crowdcore.wording import count, file_stem, interval, percent, when
 from dashboard import cache, state, widgets
@@ -168,14 +166,11 @@ def _offer_sample(run: RunRow, audit: Audit) -> None:
             "decided": [audit.answers.get(item) or "" for item in sample.items],
         }
     )
-    st.download_button(
-        "Download the sample",
-        data=partial(frame_bytes, frame, "csv"),
-        file_name=f"{file_stem(run.label, audit.name)}.csv",
-        mime="text/csv",
-        icon=":material/download:",
+    widgets.download_csv(
+        frame,
+        f"{file_stem(run.label, audit.name)}.csv",
         key="audit_download",
-        on_click="ignore",
+        label="Download the sample",
     )
 
 
@@ -184,12 +179,9 @@ def _offer_texts(run: RunRow) -> None:
     risk = cache.worklist(run.id, len(state.workspace().decisions(run.project_id)), None).risk
     n = int(st.number_input("Texts to draw", 1, len(risk.names), min(50, len(risk.names))))
     rows = pd.Series(risk.names).sample(n, random_state=run.seed)
-    st.download_button(
-        f"Download {count(n, 'text')} drawn at random",
-        data=partial(frame_bytes, pd.DataFrame({"item": rows.to_numpy()}), "csv"),
-        file_name=f"{file_stem(run.label)}-sample.csv",
-        mime="text/csv",
-        icon=":material/download:",
+    widgets.download_csv(
+        pd.DataFrame({"item": rows.to_numpy()}),
+        f"{file_stem(run.label)}-sample.csv",
         key="audit_texts",
-        on_click="ignore",
+        label=f"Download {count(n, 'text')} drawn at random",
     )

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from crowdcore.data import DataError
-from crowdcore.export.writers import frame_bytes
 from crowdcore.review.guideline import CANNOT
 from crowdcore.wording import count, file_stem
 from dashboard import cache, state, widgets
@@ -175,12 +173,9 @@ def _draw_items(run: RunRow, problems: GuidelineProblems) -> None:
         },
     )
     widgets.open_item(name, key="guideline_open")
-    st.download_button(
-        f"Download {count(len(problems.items), 'item')}",
-        data=partial(frame_bytes, problems.items, "csv"),
-        file_name=f"{file_stem(run.label)}-guideline.csv",
-        mime="text/csv",
-        icon=":material/download:",
+    widgets.download_csv(
+        problems.items,
+        f"{file_stem(run.label)}-guideline.csv",
         key="guideline_download",
-        on_click="ignore",
+        label=f"Download {count(len(problems.items), 'item')}",
     )

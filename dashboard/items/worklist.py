@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +9,6 @@ import streamlit as st
 
 from crowdcore.data import DataError
 from crowdcore.decisions.applying import DECIDABLE
-from crowdcore.export.writers import frame_bytes
 from crowdcore.review.worklist import MAX_REASONS, numeric_details
 from crowdcore.wording import count, file_stem, interval, percent
 from dashboard import cache, state, widgets
@@ -146,15 +144,11 @@ def _draw_table(run: RunRow, work: Worklist) -> None:
     )
     if work.n_open > MAX_REASONS:
         st.caption(f"The first {count(MAX_REASONS)} of {count(work.n_open)} are listed.")
-    st.download_button(
-        f"Download {count(len(frame), 'item')}",
-        data=partial(frame_bytes, frame, "csv"),
-        file_name=f"{file_stem(run.label)}-worklist.csv",
-        mime="text/csv",
-        icon=":material/download:",
+    widgets.download_csv(
+        frame,
+        f"{file_stem(run.label)}-worklist.csv",
         key="items_download",
-        on_click="ignore",
-        disabled=frame.empty,
+        label=f"Download {count(len(frame), 'item')}",
     )
 
 

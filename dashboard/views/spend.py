@@ -11,7 +11,6 @@ import streamlit as st
 
 from crowdcore.data import DataError
 from crowdcore.export.targets import download_name, write_download
-from crowdcore.export.writers import frame_bytes
 from crowdcore.spending.batch import PLATFORMS, batch_files, fitting_platforms
 from crowdcore.spending.past import past_labels
 from crowdcore.wording import count, file_stem, interval, percent
@@ -200,15 +199,11 @@ def _draw_past(run: RunRow, price: float) -> None:
     for sentence in past.describe(price):
         st.markdown(f"- {escape_md(sentence)}")
     st.caption("Nobody is accused by it: a careful worker can come too late as well.")
-    st.download_button(
-        f"Download {count(len(past.labels), 'label')}",
-        data=partial(frame_bytes, past.labels, "csv"),
-        file_name=f"{file_stem(run.label)}-not-needed.csv",
-        mime="text/csv",
-        icon=":material/download:",
+    widgets.download_csv(
+        past.labels,
+        f"{file_stem(run.label)}-not-needed.csv",
         key="spend_past",
-        on_click="ignore",
-        disabled=past.labels.empty,
+        label=f"Download {count(len(past.labels), 'label')}",
     )
 
 

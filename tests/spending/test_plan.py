@@ -12,6 +12,7 @@ from crowdcore import CrowdData, fit
 from crowdcore.data import DataError
 from crowdcore.methods import DEFAULTS
 from crowdcore.samples import load_sample
+from crowdcore.simulated_spans import simulate_spans
 from crowdcore.simulation import simulate
 from crowdcore.spending.batch import PLATFORMS, batch_files, fitting_platforms
 from crowdcore.spending.past import past_labels
@@ -88,6 +89,16 @@ def test_every_kind_of_labels_has_a_plan(sample: str) -> None:
     if data.kind == "ratings":
         assert plan.measure is not None
         assert plan.measure.after[0] < plan.measure.before[0]
+
+
+def test_texts_get_whole_annotations_where_their_tokens_gain_most() -> None:
+    data = replace(simulate_spans(seed=1).data, gold=None)
+    plan = plan_spending(fit(data, "token_mv"), budget=5, price=0.05)
+    assert plan.n_labels == 100
+    assert plan.measure is not None
+    assert plan.measure.title == "Tokens that are right"
+    assert plan.measure.before[0] < plan.measure.after[0] < 1
+    assert plan.items["item"].is_unique
 
 
 def test_labels_that_came_late_or_tell_nothing_are_counted() -> None:
