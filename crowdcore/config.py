@@ -109,3 +109,15 @@ class RatingConfig(Config):
         "gold items that were left out better. No rating can tell the level and the range of the "
         "truths. The result can then no longer be scored on the gold.",
     )
+
+
+class RegressorConfig(LearningConfig, RatingConfig):
+    """Settings of a method that trains a net from the items' features to their ratings."""
+
+    decay: float = Field(1.0, ge=0, le=1, description="Weight decay.")
+    hidden: int = Field(
+        128, ge=0, le=4096, description="Units in the hidden layer; 0 makes the net linear."
+    )
+    dropout: float = Field(
+        0.5, ge=0, le=0.95, description="Share of the hidden units that are silenced in a step."
+    )

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from crowdcore.data import Floats
 from crowdcore.errors import ResultError
 
+Z_95 = 1.959963984540054
+"""Standard deviations on either side of a 95 % interval."""
+
 TIE_TOLERANCE = 1e-6
 """Two classes whose probabilities differ by less are tied."""
 

@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from crowdcore.artefacts.trained_network import TrainedNetwork
 from crowdcore.data import Floats
-from crowdcore.result import Z_95, Result
+from crowdcore.distributions import Z_95
+from crowdcore.result import Result
 
 MIN_GOLD_ITEMS = 5
 """Fewer gold items than this say too little."""
@@ -57,6 +59,9 @@ def anchored(result: Result) -> Result:
         if after < before:
             shift, slope, noise = _fitted(truth, known)
             fields = _mapped(result, shift, slope, noise / np.sqrt(n), is_log=is_log)
+            if (network := result.artefact(TrainedNetwork)) is not None:
+                # What is predicted for further items must be on the same scale.
+                result = result.with_artefacts(network.moved(shift, slope))
             note = (
                 f"The truths were fitted to the {n} gold items (times {slope:.3g}, "
                 f"plus {shift:.3g}{', on logarithms' if is_log else ''}): {errors}."

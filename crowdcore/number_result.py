@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from crowdcore.data import Floats
-from crowdcore.distributions import as_array
+from crowdcore.distributions import Z_95, as_array
 from crowdcore.errors import ResultError
-from crowdcore.result import Z_95, Estimate, Result, Score
+from crowdcore.result import Estimate, Result, Score
 from crowdcore.wording import percent
 
 if TYPE_CHECKING:

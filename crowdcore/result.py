@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from crowdcore.data import CrowdData, DataError, Floats
-from crowdcore.distributions import checked_scores
+from crowdcore.distributions import Z_95, checked_scores
 from crowdcore.warm_start import WarmStart
 
 if TYPE_CHECKING:
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from crowdcore.config import Config
     from crowdcore.method import Method
     from crowdcore.run import Run
-
-Z_95 = 1.959963984540054
-"""Standard deviations on either side of a 95 % interval."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""`crowdcore predict`: classify items that nobody labelled, by what a run has learnt."""
+"""`crowdcore predict`: tell of items that nobody labelled, by what a run has learnt."""
 
 import re
 from pathlib import Path
@@ -11,6 +11,10 @@ from crowdcore.cli.result_folder import CLASSIFIER
 from crowdcore.wording import count
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+
     from crowdcore.engine.classifier import Classifier
     from crowdcore.reading.features.rows import FeatureRows
 
@@ -43,9 +47,8 @@ def predict(
         Path | None, typer.Option(help="Where projects are kept, instead of the usual folder.")
     ] = None,
 ) -> None:
-    """Classify new items: item, truth, confidence and the probability of every class."""
+    """Tell the classes of new items with probabilities, or their ratings with intervals."""
     from crowdcore.data import DataError
-    from crowdcore.export.tables import predictions
     from crowdcore.export.writers import frame_bytes, write_csv
     from crowdcore.reading.features.read import read_new_features
 
@@ -55,18 +58,35 @@ def predict(
         raise DataError("The table would overwrite the features", file=str(out), fix=fix)
     rows = read_new_features(features, classifier.recipe)
     names = rows.ids or tuple(str(number) for number in range(1, len(rows.values) + 1))
-    table = predictions(names, classifier.classes, classifier.predict(rows.values))
+    table = _table(classifier, names, rows)
     for line in _notices(rows):
         typer.echo(line, err=True)
     if out is None:
         typer.echo(frame_bytes(table, "csv" if for_spreadsheets else "csv-exact"), nl=False)
         return
     write_csv(table, out, spreadsheet_safe=for_spreadsheets)
-    counts = ", ".join(f"{name} {n:,}" for name, n in table["truth"].value_counts().items())
-    typer.echo(
-        f"{count(len(table), 'item')}: {counts}; mean confidence {table['confidence'].mean():.3f}"
-    )
+    typer.echo(f"{count(len(table), 'item')}: {_summary(table)}")
     typer.echo(f"Wrote {out}")
+
+
+def _table(classifier: "Classifier", names: "Sequence[str]", rows: "FeatureRows") -> "pd.DataFrame":
+    from crowdcore.export.tables import number_predictions, predictions
+
+    if classifier.tells_numbers:
+        return number_predictions(names, classifier.predict_numbers(rows.values))
+    return predictions(names, classifier.classes, classifier.predict(rows.values))
+
+
+def _summary(table: "pd.DataFrame") -> str:
+    """What was predicted, in a few words."""
+    if "confidence" not in table:
+        truth, spread = table["truth"], table["spread"]
+        return (
+            f"mean {truth.mean():.4g}, from {truth.min():.4g} to {truth.max():.4g}; "
+            f"mean spread {spread.mean():.3g}"
+        )
+    counts = ", ".join(f"{name} {n:,}" for name, n in table["truth"].value_counts().items())
+    return f"{counts}; mean confidence {table['confidence'].mean():.3f}"
 
 
 def _find(run: str, workspace: Path | None) -> "Classifier":

@@ -12,7 +12,7 @@ from zipfile import ZipFile, ZipInfo
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdcore.artefacts.trained_network import TrainedNetwork
+from crowdcore.artefacts.trained_network import NumberPredictions, TrainedNetwork
 from crowdcore.atomic import atomic
 from crowdcore.data import DataError, Floats
 
@@ -58,13 +58,18 @@ class Classifier:
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """The classes, in the order of the probabilities."""
+        """The classes, in the order of the probabilities; none where it tells numbers."""
         return tuple(self.network.description["classes"])
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of one item's features."""
         return tuple(self.network.description["feature_shape"])
+
+    @property
+    def tells_numbers(self) -> bool:
+        """Whether it learnt ratings, and tells numbers instead of classes."""
+        return self.network.target is not None
 
     def predict(self, features: NDArray[Any]) -> Floats:
         """Classify items.
@@ -82,20 +87,57 @@ class Classifier:
         Raises
         ------
         DataError
-            If the features have another shape, or are not finite.
+            If it tells numbers, or the features have another shape or are not finite.
         """
+        if self.tells_numbers:
+            raise DataError(
+                "This run learnt ratings, and tells numbers instead of classes",
+                fix="Ask for them with predict_numbers.",
+            )
+        outputs = self._outputs(features)
+        shares = np.exp(outputs - outputs.max(1, keepdims=True, initial=-np.inf))
+        probabilities: Floats = shares / shares.sum(1, keepdims=True)
+        return probabilities
+
+    def predict_numbers(self, features: NDArray[Any]) -> NumberPredictions:
+        """Tell the ratings that items deserve.
+
+        Parameters
+        ----------
+        features : array [n, ...]
+            Features of the items, made as those that the network was trained on.
+
+        Returns
+        -------
+        NumberPredictions
+            Numbers, their standard errors, and 95 % intervals.
+
+        Raises
+        ------
+        DataError
+            If it tells classes, or the features have another shape or are not finite.
+        """
+        target = self.network.target
+        if target is None:
+            raise DataError(
+                "This run learnt classes, and tells no numbers", fix="Ask for them with predict."
+            )
+        return target.read(self._outputs(features)[:, 0])
+
+    def _outputs(self, features: NDArray[Any]) -> Floats:
+        """What the network says of items [n, K]."""
         import torch
 
         values = np.asarray(features, np.float32)
         self._check(values)
         net = self._net()
-        chunks = [np.empty((0, len(self.classes)))]
+        chunks = [np.empty((0, self.network.description["net"]["outputs"]))]
         for begin in range(0, len(values), ITEMS_PER_CHUNK):
             chunk = values[begin : begin + ITEMS_PER_CHUNK]
             standardised = (chunk - self.network.mean) / self.network.scale
             with torch.no_grad():
-                logits = net(torch.from_numpy(standardised.astype(np.float32)))
-            chunks.append(torch.softmax(logits.double(), 1).numpy())
+                outputs = net(torch.from_numpy(standardised.astype(np.float32)))
+            chunks.append(outputs.double().numpy())
         return np.concatenate(chunks)
 
     def save(self, path: str | Path) -> None:
@@ -146,7 +188,7 @@ class Classifier:
             with ZipFile(io.BytesIO(content.all())) as archive:
                 classifier = _unpack(archive)
             # Whether all members fit together.
-            classifier.predict(np.zeros((1, *classifier.shape), np.float32))
+            classifier._outputs(np.zeros((1, *classifier.shape), np.float32))
         except Exception:  # a damaged or foreign file makes zipfile, numpy and torch raise anything
             raise DataError(
                 "This is not a classifier that crowdcore can read",
@@ -222,7 +264,8 @@ def _unpack(archive: ZipFile) -> Classifier:
         parameters={name: value.numpy() for name, value in state.items()},
     )
     classifier = Classifier(network=network, recipe=recipe, provenance=facts["provenance"])
-    if len(classifier.classes) != network.description["net"]["outputs"]:
+    n_outputs = 1 if classifier.tells_numbers else len(classifier.classes)
+    if n_outputs != network.description["net"]["outputs"]:
         raise ValueError("a class without an output")
     return classifier
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from crowdcore.artefacts.spectral import Origin
     from crowdcore.config import LearningConfig
     from crowdcore.engine.labels import Labels
+    from crowdcore.engine.ratings import Ratings
     from crowdcore.engine.splits import Split
     from crowdcore.run import Run
 
@@ -93,10 +94,8 @@ def item_features(labels: Labels, seed: int) -> ItemFeatures:
             "These data have no item features: the method knew items only by who said what of "
             f"them ({MAX_COMPONENTS} main directions at most, and vote shares)."
         )
-        return _standardised(labels, _features_from_labels(labels, seed), "labels", (note,))
-    n_missing = int(np.isnan(features).reshape(len(features), -1).any(1).sum())
-    note = f"{count(n_missing, 'item')} without features: average ones stand in for them."
-    return _standardised(labels, features, "features", (note,) if n_missing else ())
+        return standardised(labels, _features_from_labels(labels, seed), "labels", (note,))
+    return standardised(labels, features)
 
 
 def features_per_training(
@@ -131,18 +130,47 @@ def features_per_training(
     return [from_fewer, features] if cfg.refit else [from_fewer]
 
 
-def _standardised(
-    labels: Labels, values: NDArray[Any], origin: Origin, notes: tuple[str, ...]
+def standardised(
+    labels: Labels | Ratings,
+    values: NDArray[Any],
+    origin: Origin = "features",
+    notes: tuple[str, ...] = (),
+    *,
+    together: bool = False,
 ) -> ItemFeatures:
-    """Mean 0 and deviation 1 over the items that have labels and features."""
+    """Bring features to mean 0 and deviation 1 over the items that have labels and features.
+
+    Parameters
+    ----------
+    labels : Labels or Ratings
+        Who has labels, and where tensors live.
+    values : array [N, ...]
+        Features of the items; NaN where an item has none.
+    origin : {"features", "labels"}
+        Whether the data bring them, or they were made from the labels.
+    notes : tuple of str
+        What the result should say about them.
+    together : bool
+        Divide all numbers by one deviation instead of each feature by its own, so that features
+        that vary much keep counting for more.
+
+    Returns
+    -------
+    ItemFeatures
+    """
     flat = values.reshape(len(values), -1)
     has_features = ~np.isnan(flat).any(1)
+    if n_missing := int((~has_features).sum()):
+        average = f"{count(n_missing, 'item')} without features: average ones stand in for them."
+        notes = (*notes, average)
     reference = values[has_features & (labels.labels_per_item > 0)]
     if not len(reference):  # nothing to learn from: all features count as average
         reference = np.zeros((1, *values.shape[1:]), np.float32)
     axes = (0,) if values.ndim == 2 else (0, 2, 3)  # noqa: PLR2004  (a picture: by channel)
     mean = reference.mean(axes, dtype=np.float64, keepdims=True)[0]
     scale = reference.std(axes, dtype=np.float64, keepdims=True)[0]
+    if together:
+        scale = np.full_like(scale, np.sqrt((scale**2).mean()))
     scale = np.where(scale > MIN_DEVIATION, scale, 1.0)
     x = np.nan_to_num((values - mean) / scale).astype(np.float32)
     return ItemFeatures(

@@ -10,16 +10,16 @@ import numpy as np
 import torch
 from torch.nn.functional import embedding_bag
 
+from crowdcore.distributions import Z_95
 from crowdcore.engine.bags import bag_starts
 from crowdcore.errors import DataError
 from crowdcore.number_result import NumberEstimate
-from crowdcore.result import Z_95
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch import Tensor
 
-    from crowdcore.data import CrowdData
+    from crowdcore.data import CrowdData, Floats
     from crowdcore.warm_start import WarmStart
 
 Scale = Literal["linear", "log"]
@@ -89,9 +89,27 @@ class Ratings:
         self._standard = (given - self.centre) / (self.unit or 1.0)
 
     @property
+    def labels_per_item(self) -> NDArray[np.int64]:
+        """How many ratings each item has [N], on the host."""
+        return self.data.labels_per_item
+
+    @property
     def is_constant(self) -> bool:
         """Whether all ratings are the same number."""
         return self.unit == 0
+
+    def standardise(self, numbers: Floats) -> Tensor:
+        """Bring numbers on the scale of the ratings [n] to that of `values`."""
+        values = np.log(numbers) if self.scale == "log" else numbers
+        return self.tensor((values - self.centre) / (self.unit or 1.0), self.dtype)
+
+    def host_means(self) -> tuple[Floats, float]:
+        """Mean standardised ratings [N] on the host, and the variance of ratings around them."""
+        n = self.data.labels_per_item
+        means = np.bincount(self.data.item, self._standard, self.n_items) / np.maximum(n, 1)
+        freedom = self.n_labels - int((n > 0).sum())
+        squares = float(((self._standard - means[self.data.item]) ** 2).sum())
+        return means, squares / max(freedom, 1)
 
     def tensor(self, array: NDArray[np.generic], dtype: torch.dtype | None = None) -> Tensor:
         """Put a copy of a numpy array on the device."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from crowdcore.data import CrowdData
     from crowdcore.engine.labels import Labels
+    from crowdcore.engine.ratings import Ratings
     from crowdcore.run import Run
 
 MIN_HELD_OUT_ROWS = 20
@@ -45,12 +46,14 @@ class Split:
         return torch.cat([self.train, self.held_out]).sort().values
 
 
-def hold_out_groups(labels: Labels, groups: NDArray[np.int64], share: float, run: Run) -> Split:
+def hold_out_groups(
+    labels: Labels | Ratings, groups: NDArray[np.int64], share: float, run: Run
+) -> Split:
     """Hold out a share of the groups, each with all of its rows.
 
     Parameters
     ----------
-    labels : Labels
+    labels : Labels or Ratings
         Whose device the rows are put on.
     groups : array of int [R]
         The group of each row, such as the item of each label; `np.arange(R)` holds out single

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from crowdcore.config import LearningConfig
     from crowdcore.engine.labels import Labels
+    from crowdcore.engine.ratings import Ratings
     from crowdcore.engine.splits import Split
     from crowdcore.run import Run
 
@@ -55,7 +56,7 @@ class Training:
 
     Attributes
     ----------
-    labels : Labels
+    labels : Labels or Ratings
         Whose device is used.
     run : Run
         Counts epochs, draws the batches, and can stop the training.
@@ -63,7 +64,7 @@ class Training:
         Epochs, batch size, learning rate and patience.
     """
 
-    labels: Labels
+    labels: Labels | Ratings
     run: Run
     cfg: LearningConfig
 

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from crowdcore.artefacts.trained_network import NumberPredictions
 from crowdcore.data import UNKNOWN, CrowdData, Floats
 from crowdcore.export.columns import (
     DETAIL,
@@ -268,6 +269,25 @@ def predictions(names: Sequence[str], classes: Sequence[str], posterior: Floats)
     for name, values in _by_class(classes, posterior).items():
         columns[PROBABILITY + name] = values
     return pd.DataFrame(columns)
+
+
+def number_predictions(names: Sequence[str], numbers: NumberPredictions) -> pd.DataFrame:
+    """Make a table of items whose numbers were predicted, with columns as those of truths.
+
+    Parameters
+    ----------
+    names
+        The items [N].
+    numbers
+        What was predicted of them.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns item, truth, spread, low and high.
+    """
+    columns = {name: getattr(numbers, name) for name in ("truth", "spread", "low", "high")}
+    return pd.DataFrame({"item": _texts(names), **columns})
 
 
 def _detail_name(name: str, taken: Collection[str]) -> str:

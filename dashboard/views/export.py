@@ -129,7 +129,7 @@ def _draw_classifier(run: RunRow) -> None:
     name = downloads.file_name(state.workspace(), run.id, "classifier", "zip")
     size = path.stat().st_size
     st.subheader("Classifier", anchor=False)
-    st.caption("This run has trained a classifier. It labels new items by their features alone.")
+    st.caption("What this run has learnt tells of new items by their features alone.")
     if size > MAX_BYTES and downloads.available():
         url = downloads.export_url(run.id, "classifier", "zip")
         st.link_button("Download the classifier", url, icon=":material/neurology:")

@@ -18,8 +18,9 @@ from crowdcore.audit.comparisons.verdicts import ComparingWorker, judge
 from crowdcore.codes import sum_by
 from crowdcore.confusion import safe_ratio
 from crowdcore.data import Floats
+from crowdcore.distributions import Z_95
 from crowdcore.export.columns import SCORE, TableColumn, build_table
-from crowdcore.result import Z_95, Result, wilson
+from crowdcore.result import Result, wilson
 
 
 class ComparingWorkerAudit:

@@ -22,7 +22,7 @@ from crowdcore.audit.judging.worker_types import (
 )
 from crowdcore.confusion import safe_ratio
 from crowdcore.data import UNKNOWN, CrowdData, Floats
-from crowdcore.result import Z_95
+from crowdcore.distributions import Z_95
 
 NAMES_OF_BAD = {BLIND: "random", ONE_ANSWER: "one answer", INVERTED: "inverted"}
 MORE_GOLD_ITEMS = 10

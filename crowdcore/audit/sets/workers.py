@@ -14,8 +14,9 @@ from crowdcore.audit.sets.answer_pairs import AnswerPairs, sets_of, similarity
 from crowdcore.audit.sets.verdicts import SetWorker, judge
 from crowdcore.confusion import safe_ratio
 from crowdcore.data import Floats
+from crowdcore.distributions import Z_95
 from crowdcore.export.columns import GIVEN, SCORE, TableColumn, build_table
-from crowdcore.result import Z_95, Result, wilson
+from crowdcore.result import Result, wilson
 
 RECALL, PRECISION = "recall:", "precision:"
 """Prefixes of columns with a worker's rates for each class."""
