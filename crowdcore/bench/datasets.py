@@ -139,7 +139,7 @@ def load(folder: Path, name: str | None = None) -> DataSet:
         raise DataError("Its labels are ratings, not classes")
     if data.gold is not None:
         raise DataError("Its labels.csv holds gold answers, which methods must not see")
-    answers = _read_truth(truth_file)
+    answers = read_truth(truth_file)
     if not answers:
         raise DataError("Its truth.csv has no answers")
     class_codes = {name: index for index, name in enumerate(data.classes)}
@@ -223,7 +223,24 @@ def _read_test(path: Path, data: CrowdData) -> HeldOut:
     return HeldOut(features=features, truth=truth)
 
 
-def _read_truth(path: Path) -> dict[str, str]:
+def read_truth(path: Path) -> dict[str, str]:
+    """Read the true answers of items.
+
+    Parameters
+    ----------
+    path : Path
+        A CSV file with a header and two columns, item and truth.
+
+    Returns
+    -------
+    dict of str to str
+        The answers by item.
+
+    Raises
+    ------
+    DataError
+        A row has no second column.
+    """
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = [row for row in csv.reader(file) if row]
     if any(len(row) < 2 for row in rows):  # noqa: PLR2004  (item, truth)

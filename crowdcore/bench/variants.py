@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, get_args
 
+from crowdcore.data import Kind
 from crowdcore.method import Method
 from crowdcore.registry import methods
 
@@ -22,13 +23,15 @@ class Variant:
     params: dict[str, Any]
 
 
-def variants_of(families: Iterable[str]) -> Iterator[Variant]:
+def variants_of(families: Iterable[str], kind: Kind = "classes") -> Iterator[Variant]:
     """List every method of some families; those with a choice once with each value.
 
     Parameters
     ----------
     families : iterable of str
         Names of families.
+    kind : Kind
+        What the labels are.
 
     Yields
     ------
@@ -36,7 +39,7 @@ def variants_of(families: Iterable[str]) -> Iterator[Variant]:
         A method with its settings.
     """
     chosen = list(families)
-    for method in methods().values():
+    for method in methods(kind=kind).values():
         if method.family in chosen:
             yield from _variants(method)
 
