@@ -103,6 +103,11 @@ class Ratings:
         values = np.log(numbers) if self.scale == "log" else numbers
         return self.tensor((values - self.centre) / (self.unit or 1.0), self.dtype)
 
+    @property
+    def standard_by_item(self) -> Floats:
+        """The standardised ratings [L] on the host, in the order of `rows`."""
+        return self._standard[self._by_item_order]
+
     def host_means(self) -> tuple[Floats, float]:
         """Mean standardised ratings [N] on the host, and the variance of ratings around them."""
         n = self.data.labels_per_item
@@ -139,7 +144,7 @@ class Ratings:
     @cached_property
     def values(self) -> Tensor:
         """The standardised ratings [L], in the order of the items."""
-        return self.tensor(self._standard[self._by_item_order])
+        return self.tensor(self.standard_by_item)
 
     @cached_property
     def mean(self) -> Tensor:
