@@ -2,12 +2,13 @@
 
 from pathlib import Path
 from statistics import mean, stdev
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from crowdcore.bench.papers import names
-from crowdcore.cli.bench_reading import reading
+from crowdcore.cli.bench_kinds import tabulate_kind
+from crowdcore.cli.bench_reading import JsonFile, reading
 from crowdcore.cli.terminal import counter, paragraphs, table, write_json
 from crowdcore.wording import count
 
@@ -24,21 +25,23 @@ bench = typer.Typer(
 )
 
 MILLION = 1_000_000
-JsonFile = Annotated[
-    Path | None, typer.Option("--json", metavar="FILE", help="Also write the numbers as JSON.")
-]
 
 
 @bench.command("accuracy")
 def accuracy(
     *,
     folders: Annotated[
-        list[Path],
+        list[Path] | None,
         typer.Argument(
             metavar="FOLDER...",
-            help="Folders with labels.csv and truth.csv (and features.npz), or above such ones.",
+            help="Folders with labels.csv and truth.csv (and features.npz), or above such ones; "
+            "none for sets and comparisons, which are simulated.",
         ),
-    ],
+    ] = None,
+    kind: Annotated[
+        Literal["classes", "ratings", "sets", "comparisons"],
+        typer.Option(help="What the labels are."),
+    ] = "classes",
     methods: Annotated[
         str | None, typer.Option(metavar="A,B,…", help="Ids of methods; all if not given.")
     ] = None,
@@ -51,6 +54,9 @@ def accuracy(
     """Tabulate how often methods are right on data sets whose truth is known."""
     from crowdcore.bench.accuracy import compare
 
+    if kind != "classes" or not folders:
+        tabulate_kind(kind, folders or [], methods, repeats, json_file)
+        return
     chosen = _choose(methods)
     datasets, skipped = read_datasets(folders)
     if labels_only:

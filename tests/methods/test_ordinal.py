@@ -55,7 +55,7 @@ def test_many_different_values_are_grouped_and_that_is_said() -> None:
     data = simulate_ratings(items=80, workers=10, seed=1).data
     assert data.gold is not None
     result = fit(data, "ordinal")
-    assert any("grouped into 11 steps" in note for note in result.provenance.notes)
+    assert any("grouped into 11 steps that occur" in note for note in result.provenance.notes)
     assert np.corrcoef(result.truth, data.gold)[0, 1] > 0.9
     steps = simulate_ratings(items=80, workers=10, steps=10, seed=1).data
     assert not any("grouped" in note for note in fit(steps, "ordinal").provenance.notes)

@@ -21,7 +21,7 @@ MAX_STEPS = 20
 """More different ratings than this are grouped."""
 
 GROUPS = 11
-"""Into so many steps of equal width."""
+"""Into so many steps that occur about equally often: one far rating must not take the scale."""
 
 FAR = 40.0
 """A cut point that lies beyond all others."""
@@ -66,12 +66,12 @@ def steps_of(ratings: Ratings) -> Steps:
     value, step = np.unique(given, return_inverse=True)
     notes: tuple[str, ...] = ()
     if len(value) > MAX_STEPS:
-        edges = np.linspace(value[0], value[-1], GROUPS + 1)[1:-1]
-        used, step = np.unique(np.searchsorted(edges, given, side="right"), return_inverse=True)
+        edges = np.quantile(given, np.arange(1, GROUPS) / GROUPS)
+        used, step = np.unique(np.searchsorted(edges, given), return_inverse=True)
         value = np.bincount(step, given) / np.bincount(step)
         notes = (
             f"The ratings have more than {MAX_STEPS} different values; they were grouped into "
-            f"{len(used)} steps of equal width, each standing for its mean rating.",
+            f"{len(used)} steps that occur about equally often, each standing for its mean.",
         )
     return Steps(
         of_row=ratings.tensor(step.astype(np.int64)),
