@@ -8,6 +8,7 @@ import typer
 
 from crowdcore.bench.papers import names
 from crowdcore.cli.bench_kinds import tabulate_kind
+from crowdcore.cli.bench_peers import peers
 from crowdcore.cli.bench_reading import JsonFile, reading
 from crowdcore.cli.terminal import counter, paragraphs, table, write_json
 from crowdcore.wording import count
@@ -383,21 +384,5 @@ def paper(
         write_charts(tables, chart)
 
 
-@bench.command("peers")
-def peers(
-    into: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Where to make it, instead of the cache folder."),
-    ] = None,
-) -> None:
-    """Make the environment that `bench speed --peers` needs: the peers, apart from all else."""
-    from crowdcore.bench.peers import PACKAGES, default_folder, is_ready, make_environment
-
-    folder = into or default_folder()
-    if not is_ready(folder):
-        typer.echo(f"Installing {', '.join(PACKAGES)} into {folder} …", err=True)
-        make_environment(folder)
-    typer.echo(f"The peers are ready in {folder}.")
-
-
+bench.command("peers")(peers)
 bench.command("reading")(reading)

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crowdcore.cli.bench import JsonFile, read_datasets
+from crowdcore.cli.bench import read_datasets
 from crowdcore.cli.bench_confidence import WORTH
+from crowdcore.cli.bench_reading import JsonFile
 from crowdcore.cli.terminal import counter, paragraphs, table, write_json
 
 if TYPE_CHECKING:

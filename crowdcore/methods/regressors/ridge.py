@@ -42,5 +42,6 @@ def ridge(ratings: Ratings, cfg: RidgeConfig, run: Run) -> NumberEstimate:
     linear = RegressorConfig.model_validate({"hidden": 0, "dropout": 0.0, "scale": cfg.scale})
     regressor = ItemRegressor.from_ratings(ratings, linear, run)
     items, truths, notes = infer_truths(cfg.truths, regressor)
+    run.converged = None  # it is solved, not iterated
     net = regressor.solve_ridge(items, ratings.standardise(truths))
     return regressor.estimate(net, method="ridge", notes=notes)
