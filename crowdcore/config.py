@@ -76,6 +76,37 @@ class ClassifierConfig(LearningConfig, TruthConfig):
     )
 
 
+class TaggerConfig(LearningConfig):
+    """Settings of a method that trains a network from the words of texts to tags."""
+
+    excuses: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "other_names": "The network's weights and mini-batches are drawn, and follow the "
+            "codes.",
+            "fake_cuda": "Texts are laid end to end on the host, which shapes alone cannot tell.",
+        }
+    )
+
+    epochs: int = Field(30, ge=1, le=20_000, description="Most passes over the texts.")
+    batch: int = Field(48, ge=1, le=1_000_000, description="Texts that make one step.")
+    rate: float = Field(3e-3, gt=0, le=1, description="Learning rate of Adam.")
+    held_out: float = Field(
+        0.2,
+        ge=0,
+        le=0.5,
+        description="Share of the documents held out to choose when to stop; 0 never stops early.",
+    )
+    patience: int = Field(
+        2, ge=1, le=1000, description="Epochs without gain on what is held out before stopping."
+    )
+    width: int = Field(
+        64, ge=1, le=4096, description="Size of the words' embeddings and of the hidden state."
+    )
+    dropout: float = Field(
+        0.4, ge=0, le=0.95, description="Share of the hidden units that are silenced in a step."
+    )
+
+
 class ExpertsConfig(LearningConfig):
     """Settings of a method that trains a mixture of experts to predict each worker's labels."""
 

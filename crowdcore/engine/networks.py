@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
+from crowdcore.engine.tagger import TokenTrunk
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -22,6 +24,9 @@ POOLED_SIDE = 4
 
 HEADS_PER_CHUNK = 32
 """Heads whose outputs are computed together."""
+
+TAGGER = "tagger"
+"""The kind of a net whose items are tokens of texts, laid end to end with gaps."""
 
 ITEMS_PER_CHUNK = 4096
 """Items that a net is applied to together."""
@@ -245,18 +250,57 @@ def describe(
     return {"kind": "experts" if mixture else kind, **facts}
 
 
+def describe_tagger(
+    outputs: int,
+    *,
+    shape: Sequence[int],
+    buckets: int,
+    width: int,
+    dropout: float,
+    heads: int = 0,
+) -> dict[str, Any]:
+    """Say in JSON values which net tags the tokens of texts.
+
+    Parameters
+    ----------
+    outputs : int
+        Number of tags K.
+    shape : sequence of int
+        Shape of one token's features.
+    buckets : int
+        Rows of the table of embeddings.
+    width : int
+        Size of embeddings and hidden state.
+    dropout : float
+        Share of the hidden units that are silenced in a step.
+    heads : int
+        Number of heads that answer jointly; 0 for a single linear one.
+
+    Returns
+    -------
+    dict
+        What `build` takes.
+    """
+    facts: dict[str, Any] = {"kind": TAGGER, "shape": list(shape), "outputs": outputs}
+    facts |= {"buckets": buckets, "width": width, "dropout": dropout}
+    return facts | ({"heads": heads} if heads else {})
+
+
 def build(description: dict[str, Any]) -> Net:
     """Make the net that was described, with fresh weights from torch's seed.
 
     Parameters
     ----------
     description : dict
-        What `describe` returned.
+        What `describe` or `describe_tagger` returned.
 
     Returns
     -------
     Net
     """
+    if description["kind"] == TAGGER:
+        width, dropout = description["width"], description["dropout"]
+        return Net(TokenTrunk(description["buckets"], width, dropout), _head(width, description))
     layers: list[nn.Module] = []
     width = prod(description["shape"])
     if description["kind"] == "convolution":

@@ -42,12 +42,15 @@ class Learner:
         Called before every epoch with the rows that are learnt from.
     stopped : callable
         Called at the best weights with the rows that were held out.
+    rows_per_chunk : int
+        Rows whose loss is computed together where nothing is learnt.
     """
 
     module: nn.Module
     loss: Callable[[Tensor], Tensor]
     each_epoch: Callable[[Tensor], None] = _do_nothing
     stopped: Callable[[Tensor], None] = _do_nothing
+    rows_per_chunk: int = ROWS_PER_CHUNK
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -155,8 +158,9 @@ class Training:
 def mean_loss(learner: Learner, rows: Tensor) -> float:
     """Return the mean loss of some rows, without learning from them."""
     learner.module.eval()
+    chunks = torch.split(rows, learner.rows_per_chunk)
     with torch.no_grad():
-        sums = [learner.loss(chunk) * len(chunk) for chunk in torch.split(rows, ROWS_PER_CHUNK)]
+        sums = [learner.loss(chunk) * len(chunk) for chunk in chunks]
     return float(torch.stack(sums).sum()) / len(rows)
 
 

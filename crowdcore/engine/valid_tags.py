@@ -13,6 +13,7 @@ from crowdcore.sequence_result import SequenceEstimate
 from crowdcore.spans import TagSet
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from torch import Tensor
 
     from crowdcore.class_result import ClassEstimate
@@ -22,23 +23,25 @@ MIN_PROBABILITY = 1e-10
 """The smallest probability whose logarithm is taken."""
 
 
-def likeliest_valid_tags(data: CrowdData, posterior: Tensor) -> Tensor:
+def likeliest_valid_tags(
+    posterior: Tensor, offsets: NDArray[np.integer], tag_set: TagSet
+) -> Tensor:
     """Return the likeliest valid tags of each text, where tokens are independent [N].
 
     Parameters
     ----------
-    data : CrowdData
-        The texts.
     posterior : Tensor [N, K]
         The probability of each tag of each token.
+    offsets : array of int [S + 1]
+        Where each text starts, and the last one ends.
+    tag_set : TagSet
+        What the tags mean.
 
     Returns
     -------
     Tensor [N]
     """
-    if data.offsets is None:
-        raise ValueError("Sequences have offsets")
-    layout, tag_set = ChainLayout(data.offsets), TagSet(data.classes)
+    layout = ChainLayout(offsets)
     device = posterior.device
     order, rank = (torch.from_numpy(x).to(device) for x in (layout.order, layout.rank))
     forbidden = torch.from_numpy(np.where(tag_set.allowed, 0.0, FORBIDDEN)).to(device)
@@ -64,4 +67,7 @@ def with_valid_tags(estimate: ClassEstimate, data: CrowdData) -> SequenceEstimat
         return estimate
     values = {field.name: getattr(estimate, field.name) for field in fields(estimate)}
     posterior = torch.as_tensor(estimate.posterior)
-    return SequenceEstimate(**{**values, "truth": likeliest_valid_tags(data, posterior)})
+    if data.offsets is None:
+        raise ValueError("Sequences have offsets")
+    truth = likeliest_valid_tags(posterior, data.offsets, TagSet(data.classes))
+    return SequenceEstimate(**{**values, "truth": truth})

@@ -8,10 +8,9 @@ import pytest
 import torch
 
 from crowdcore.config import ClassifierConfig
-from crowdcore.engine import networks
+from crowdcore.engine import head_shares, networks
 from crowdcore.engine.item_classifier import ItemClassifier
 from crowdcore.engine.labels import Labels
-from crowdcore.methods.classifiers import _doctor_net as doctor_net
 from crowdcore.methods.classifiers._doctor_net import train_heads, train_shares
 from crowdcore.run import Run
 from tests.featured import featured_crowd
@@ -87,8 +86,8 @@ def test_shares_are_the_same_whether_answers_are_kept_or_asked_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     shares = []
-    for max_kept in (doctor_net.MAX_KEPT_NUMBERS, 0):
-        monkeypatch.setattr(doctor_net, "MAX_KEPT_NUMBERS", max_kept)
+    for max_kept in (head_shares.MAX_KEPT_NUMBERS, 0):
+        monkeypatch.setattr(head_shares, "MAX_KEPT_NUMBERS", max_kept)
         classifier = classifier_of()
         shares.append(heads_of(train_shares(classifier, *train_heads(classifier))).share.detach())
     assert shares[0].any()

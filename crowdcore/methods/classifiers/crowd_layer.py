@@ -54,11 +54,11 @@ def crowd_layer(labels: Labels, cfg: CrowdLayerConfig, run: Run) -> ClassEstimat
     from torch import nn
     from torch.nn.functional import cross_entropy
 
+    from crowdcore.engine.crowd_layer import CrowdLayer
     from crowdcore.engine.item_classifier import ItemClassifier
     from crowdcore.engine.networks import Net
     from crowdcore.engine.splits import hold_out_groups
     from crowdcore.engine.training import Learner
-    from crowdcore.methods.classifiers._crowd_layer import CrowdLayer
 
     classifier = ItemClassifier.from_labels(labels, cfg, run)
     observed = labels.rows

@@ -51,11 +51,11 @@ def crowdar(labels: Labels, cfg: ReliabilityConfig, run: Run) -> ClassEstimate:
     from torch import nn
     from torch.nn.functional import cross_entropy
 
+    from crowdcore.engine.crowd_layer import CrowdLayer
     from crowdcore.engine.item_classifier import ItemClassifier
     from crowdcore.engine.networks import Net, trunk_width
     from crowdcore.engine.splits import hold_out_groups
     from crowdcore.engine.training import ROWS_PER_CHUNK, Learner
-    from crowdcore.methods.classifiers._crowd_layer import CrowdLayer
     from crowdcore.methods.classifiers.crowdar._reliability import Reliability
 
     classifier = ItemClassifier.from_labels(labels, cfg, run)

@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 import torch
 
-from crowdcore.methods.classifiers._crowd_layer import CrowdLayer, Kind
+from crowdcore.engine.crowd_layer import CrowdLayer, Kind
 
 SHARES = torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.1, 0.8]])
 WORKERS = torch.tensor([1, 0])

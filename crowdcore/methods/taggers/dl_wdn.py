@@ -1,0 +1,39 @@
+"""DL-WDN (2018): a doctor net of texts whose heads count by how well they tell what others said."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crowdcore.artefacts.trained_network import TrainedNetwork
+from crowdcore.class_result import ClassEstimate
+from crowdcore.config import TaggerConfig
+from crowdcore.method import method
+from crowdcore.needs import Needs
+
+if TYPE_CHECKING:
+    from crowdcore.engine.labels import Labels
+    from crowdcore.run import Run
+
+
+@method(
+    title="Weighted doctor net of texts (DL-WDN)",
+    year=2018,
+    paper="Guan et al., AAAI 2018, Who said what: modeling individual labelers",
+    config=TaggerConfig,
+    needs=Needs(kinds=frozenset({"sequences"})),
+    quick={"epochs": 30, "rate": 0.01, "held_out": 0.0, "dropout": 0.0},
+    leaves=[TrainedNetwork],
+    excuses={
+        "easy_texts": "Heads copy the errors of their workers, and the average keeps them.",
+    },
+)
+def dl_wdn(labels: Labels, cfg: TaggerConfig, run: Run) -> ClassEstimate:
+    """Train one head per worker on a common tagger, and learn the weight of each head."""
+    from crowdcore.engine.head_shares import heads_of
+    from crowdcore.engine.text_tagger import TextTagger
+    from crowdcore.methods.taggers._doctor_net import train_heads, train_shares
+
+    tagger = TextTagger.from_labels(labels, cfg, run, heads=labels.n_workers)
+    net = train_shares(tagger, *train_heads(tagger))
+    shares = heads_of(net).share.softmax(0)
+    return tagger.estimate(net, method="dl_wdn", worker_scores={"share": shares})
