@@ -59,6 +59,8 @@ class Method:
         Small settings for tests, with which it leaves all that it may.
     excuses
         Promises of the conformance suite that it cannot keep, promise -> reason.
+    spreads
+        Whether it was tested over several parts, each with some of the items.
     """
 
     id: str
@@ -74,6 +76,7 @@ class Method:
     leaves: tuple[type[Artefact], ...] = ()
     quick: Mapping[str, Any] = field(default_factory=dict)
     excuses: Mapping[str, str] = field(default_factory=dict)
+    spreads: bool = False
 
     @property
     def kinds(self) -> frozenset[Kind]:
@@ -348,6 +351,7 @@ def method(
     leaves: Sequence[type[Artefact]] = (),
     quick: Mapping[str, Any] | None = None,
     excuses: Mapping[str, str] | None = None,
+    spreads: bool = False,
 ) -> Callable[[Callable[[Any, Any, Run], Estimate | Filled]], Method]:
     """Make a function a `Method`; its file gives the id, its folder the family.
 
@@ -368,6 +372,8 @@ def method(
     excuses
         Promises of the conformance suite that it cannot keep, promise -> reason; those of its
         settings count too.
+    spreads
+        Whether it was tested over several parts, each with some of the items.
 
     Returns
     -------
@@ -391,6 +397,7 @@ def method(
             leaves=(Completion, *leaves) if role == "complete" else tuple(leaves),
             quick=quick or {},
             excuses={**config.excuses, **(excuses or {})},
+            spreads=spreads,
         )
 
     return wrap

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from crowdcore.data import DataError
+from crowdcore.parts import Alone, Parts
 
 if TYPE_CHECKING:
     import torch
@@ -65,6 +66,8 @@ class Run:
         Called with a `Progress` a few times per second.
     should_stop
         Asked at every step; once it returns True, the fit raises `Cancelled`.
+    parts
+        The parts that make the same fit together: one that is asked to stop stops all.
 
     Attributes
     ----------
@@ -90,8 +93,10 @@ class Run:
         device: Device = "auto",
         watch: Callable[[Progress], None] | None = None,
         should_stop: Callable[[], bool] | None = None,
+        parts: Parts | None = None,
     ) -> None:
         self.seed = seed
+        self.parts = parts or Alone()
         self.requested_device = device
         self.history: list[dict[str, float | str]] = []
         self.converged: bool | None = None
@@ -140,14 +145,38 @@ class Run:
         """
         began = time.perf_counter()
         self.converged = False
-        for step in range(total):
+        step = 0
+        while step < total:
             self.check()
-            self._row = {"stage": stage, "step": step}
-            self.history.append(self._row)
+            row: dict[str, float | str] = {"stage": stage, "step": step}
+            self._row = row
+            self.history.append(row)
             self.steps += 1
             yield step
-            self._report(stage, step + 1, total, began)
+            step = int(row["step"]) + 1  # a run that was broken off goes on at a later step
+            self._report(stage, step, total, began)
         self._row = None
+
+    @property
+    def position(self) -> tuple[int, list[dict[str, float | str]]]:
+        """The current step, and the rows of the history before it."""
+        assert self._row is not None  # asked for within a loop
+        return int(self._row["step"]), self.history[:-1]
+
+    def resume(self, history: list[dict[str, float | str]], step: int) -> None:
+        """Go on at a later step of the loop, as if the steps before had been made here.
+
+        Parameters
+        ----------
+        history
+            The rows of the steps before.
+        step
+            The step that the loop is at.
+        """
+        assert self._row is not None  # asked for within a loop
+        self._row["step"] = step
+        self.history[:] = [*history, self._row]
+        self.steps = len(self.history)
 
     def log(self, **metrics: float | torch.Tensor) -> None:
         """Put numbers beside the current step; they become the curve.
@@ -231,7 +260,8 @@ class Run:
             seed=self.seed,
             device=self.requested_device,
             watch=report,
-            should_stop=lambda: self._should_end() or time.perf_counter() > stop_at,
+            should_stop=lambda: self._wants_to_end() or time.perf_counter() > stop_at,
+            parts=self.parts,
         )
 
     @property
@@ -252,6 +282,10 @@ class Run:
         return torch.Generator(device=self.device).manual_seed(self.seed)
 
     def _should_end(self) -> bool:
+        return self.parts.agree(self._wants_to_end())
+
+    def _wants_to_end(self) -> bool:
+        """Whether this part was asked to stop, whatever the others were."""
         return self._cancelled or (self._should_stop is not None and self._should_stop())
 
     def _report(self, stage: str, step: int, total: int, began: float) -> None:

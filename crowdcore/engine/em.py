@@ -133,7 +133,7 @@ def normalise(
     -------
     posterior : Tensor [N, K]
     log_total : Tensor
-        The logs of the rows' totals, added up in float64.
+        The logs of the rows' totals, added up in float64 over the items of all parts.
     """
     scores = labels.clamp(scores, other=-torch.inf)
     logs = scores.new_zeros(scores.shape[1]) if log_prior is None else log_prior.to(scores.dtype)
@@ -144,7 +144,13 @@ def normalise(
     for rows in _chunks(scores):
         total = _normalise_plain(rows, ratios, int(commonest)) if plain else None
         totals.append(_normalise_shifted(rows, logs) if total is None else total + len(rows) * top)
-    return scores, torch.stack(totals).sum()
+    return scores, labels.parts.sum(_total(totals, scores))
+
+
+def _total(sums: list[Tensor], like: Tensor) -> Tensor:
+    """The sum of numbers in float64; 0 for a part without items."""
+    none = torch.zeros((), dtype=torch.float64, device=like.device)
+    return torch.stack(sums).sum() if len(like) else none
 
 
 def _normalise_plain(scores: Tensor, prior_ratios: Tensor, commonest: int) -> Tensor | None:
@@ -174,6 +180,8 @@ def _normalise_shifted(scores: Tensor, log_prior: Tensor) -> Tensor:
 
 def _chunks(rows: Tensor) -> Iterable[Tensor]:
     """Chunks of a table that stay in the processor's cache; a GPU takes it whole."""
+    if not len(rows):  # a part without items
+        return ()
     return torch.split(rows, ROWS_PER_CHUNK if rows.device.type == "cpu" else len(rows))
 
 
@@ -196,11 +204,12 @@ def given_counts(labels: Labels, posterior: Tensor) -> Tensor:
 
 
 def class_totals(labels: Labels, posterior: Tensor) -> Tensor:
-    """Count softly the items with labels in each class [K], in float64."""
+    """Count softly the items with labels in each class [K], of all parts, in float64."""
     # Torch adds columns in cascades, so float32 is exact enough within a chunk.
-    sums = [rows.sum(0) for rows in _chunks(posterior)]
+    sums = [rows.sum(0) for rows in _chunks(posterior)] or [posterior.sum(0)]
     total = torch.stack(sums).sum(0, dtype=torch.float64)
-    return total - posterior.index_select(0, labels.unlabelled).sum(0, dtype=torch.float64)
+    unlabelled = posterior.index_select(0, labels.unlabelled).sum(0, dtype=torch.float64)
+    return labels.parts.sum(total - unlabelled)
 
 
 class Tally:
@@ -239,7 +248,12 @@ class Tally:
         totals : Tensor [K]
             Items with labels in each class.
         """
+        kept = self.labels.kept
+        if kept is not None and (earlier := kept.take()) is not None:
+            return earlier  # of a run that was broken off: it goes on from here
         counts, totals = given_counts(self.labels, posterior), class_totals(self.labels, posterior)
+        if kept is not None:
+            kept.put(counts, totals)
         if not self._squarem.enabled:
             return counts, totals
         point = self._squarem.next(torch.cat([counts.reshape(-1).double(), totals]), value)
@@ -292,25 +306,32 @@ def one_coin_confusion(accuracy: Tensor, n_classes: int) -> Tensor:
     return errors + diagonal.unsqueeze(2) * eye
 
 
-def hard_assign(scores: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+def hard_assign(
+    labels: Labels, scores: Tensor, generator: torch.Generator
+) -> tuple[Tensor, Tensor]:
     """Put everything on the best class of each row, in place.
 
     Parameters
     ----------
+    labels : Labels
+        The labels, which say how ties are drawn.
     scores : Tensor [N, K]
         Overwritten.
     generator : torch.Generator
-        Draws ties; scores that differ by no more than float noise are tied.
+        Draws ties; scores that differ by no more than float noise are tied. Its state gives the
+        seed of a step.
 
     Returns
     -------
     decisions : Tensor [N, K]
         One-hot rows.
     total : Tensor
-        The sum of the best scores, in float64.
+        The sum of the best scores of all parts, in float64.
     """
-    totals = [_hard_assign(rows, generator) for rows in _chunks(scores)]
-    return scores, torch.stack(totals).sum()
+    totals = []
+    for block, draws in labels.blocks(scores, generator):
+        totals += [_hard_assign(rows, draws) for rows in _chunks(block)]
+    return scores, labels.parts.sum(_total(totals, scores))
 
 
 def _hard_assign(rows: Tensor, generator: torch.Generator) -> Tensor:
@@ -328,13 +349,15 @@ def _hard_assign(rows: Tensor, generator: torch.Generator) -> Tensor:
     return top.sum(dtype=torch.float64)
 
 
-def max_change(before: Tensor, after: Tensor) -> Tensor:
-    """Return the largest change of a probability, as `numpy.allclose` sees it."""
+def max_change(labels: Labels, before: Tensor, after: Tensor) -> Tensor:
+    """Return the largest change of a probability in any part, as `numpy.allclose` sees it."""
+    if not len(before):
+        return labels.parts.max(before.new_zeros(()))
     changes = [
         ((new - old).abs_() - RELATIVE_TOLERANCE * old.abs()).amax()
         for old, new in zip(_chunks(before), _chunks(after), strict=True)
     ]
-    return torch.stack(changes).amax()
+    return labels.parts.max(torch.stack(changes).amax())
 
 
 def draw_classes(posterior: Tensor, generator: torch.Generator | None) -> Tensor:

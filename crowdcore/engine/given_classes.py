@@ -51,7 +51,7 @@ class GivenClasses:
     label_cell, label_item, label_worker : Tensor [L]
         The cell, item and worker of each label, in the order of the cells.
     key_counts : Tensor [W * K]
-        Number of labels of each worker and class.
+        Number of labels of each worker and class, in all parts.
     n_unseen : Tensor [N, 1]
         Number of classes that nobody gave to an item and that are possible.
     """
@@ -84,7 +84,7 @@ class GivenClasses:
         self._items = self._index(np.arange(len(cells))), self._index(bag_starts(per_item))
         self._cells = self._index(sorted_with(key, rank, len(cells)))
         keys = np.bincount(key, minlength=labels.n_workers * n_classes)
-        self.key_counts = labels.tensor(keys, labels.dtype)
+        self.key_counts = labels.parts.sum(labels.tensor(keys)).to(labels.dtype)
         starts, owner = cut_long_bags(keys)
         self._key_starts = self._index(starts), labels.tensor(owner)
         by_class = sorted_with(given, np.arange(len(cells)), len(cells))
@@ -125,7 +125,7 @@ class GivenClasses:
     def sum_by_key(self, values: Tensor) -> Tensor:
         """Add, for each (worker, given), the rows [C, S] of the cells so labelled -> [W * K, S]."""
         total = _sum_bags(self._cells, values, self._key_starts, len(self.key_counts))
-        return total.to(values.dtype)
+        return self.labels.parts.sum(total).to(values.dtype)
 
     def normalise(
         self, scores: Tensor, prior: Tensor | None = None
@@ -159,20 +159,24 @@ class GivenClasses:
             scores = prior.log().index_select(0, self.given).add_(scores)
         if self._ruled_out is not None:
             scores = scores + self._ruled_out.unsqueeze(1)
-        if scores.device.type == "cpu" and scores.amax() < MAX_PLAIN_SCORE:
+        if scores.device.type == "cpu" and len(scores) and scores.amax() < MAX_PLAIN_SCORE:
             odds = scores.exp()
             total = embedding_bag(cells, odds, starts, mode="sum") + unseen_weight
             if total.amin() > math.exp(-MAX_PLAIN_SCORE):
                 odds /= total.index_select(0, self.item)
-                return odds, total.reciprocal(), total.log().sum(0).double()
+                return odds, total.reciprocal(), self._log_total(total.log())
         top = embedding_bag(cells, scores, starts, mode="max")
         top = torch.maximum(top, self._unseen_score)
         odds = top.index_select(0, self.item).neg_().add_(scores).exp_()
         unseen = top.clamp(min=0).neg_().exp_()  # not used where every class was given
         total = embedding_bag(cells, odds, starts, mode="sum") + unseen_weight * unseen
         odds /= total.index_select(0, self.item)
+        return odds, unseen.div_(total), self._log_total(top + total.log())
+
+    def _log_total(self, logs: Tensor) -> Tensor:
+        """Add logs [N, S] up over the items of all parts."""
         # Torch adds columns in cascades: float32 is exact enough, and fifteen times faster.
-        return odds, unseen.div_(total), (top + total.log()).sum(0).double()
+        return self.labels.parts.sum(logs.sum(0).double())
 
     def class_totals(self, given: Tensor, unseen: Tensor, prior: Tensor) -> Tensor:
         """Count softly the items with labels in each class [K, S], after `normalise`."""
@@ -182,7 +186,8 @@ class GivenClasses:
             for index, values in ((cells, given), (items, unseen))
         )
         unseen_total = unseen.sum(0) - unseen.index_select(0, self.labels.unlabelled).sum(0)
-        return from_given + prior * (unseen_total - unseen_where_given).clamp_(min=0)
+        own = from_given + prior * (unseen_total - unseen_where_given).clamp_(min=0)
+        return self.labels.parts.sum(own)
 
     def to_table(self, given: Tensor, unseen: Tensor, prior: Tensor | None = None) -> Tensor:
         """Fill a table [N, K] with the values of cells [C], and of unseen classes [N] elsewhere."""

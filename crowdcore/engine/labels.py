@@ -12,6 +12,7 @@ import torch
 from torch.nn.functional import embedding_bag
 
 from crowdcore.engine.bags import bag_starts, cut_long_bags
+from crowdcore.parts import Alone, Parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from crowdcore.data import Codes, CrowdData
+    from crowdcore.engine.kept_counts import KeptCounts
     from crowdcore.warm_start import WarmStart
 
 DOUBLE_BELOW_LABELS = 200_000
@@ -89,7 +91,12 @@ class Labels:
         Whether items with gold are held at their gold class.
     start : WarmStart, optional
         An earlier result that a fit begins from.
+    parts : Parts, optional
+        The parts of which these labels are one; everything, unless given.
     """
+
+    kept: KeptCounts | None = None
+    """What a run that was broken off had counted last, to go on from."""
 
     def __init__(
         self,
@@ -98,8 +105,10 @@ class Labels:
         *,
         use_gold: bool = False,
         start: WarmStart | None = None,
+        parts: Parts | None = None,
     ) -> None:
         self.data = data
+        self.parts = parts or Alone()
         self.device = device
         self.use_gold = use_gold
         self._start = start
@@ -129,7 +138,7 @@ class Labels:
 
     def with_data(self, data: CrowdData) -> Labels:
         """Return other labels on the same device."""
-        return type(self)(data, self.device)
+        return type(self)(data, self.device, parts=self.parts)
 
     def tensor(self, array: NDArray[np.generic], dtype: torch.dtype | None = None) -> Tensor:
         """Put a copy of a numpy array on the device."""
@@ -137,6 +146,11 @@ class Labels:
         # because it asks for large pages; torch's small ones cost more than the copying.
         kind = None if dtype is None else np.dtype(str(dtype).removeprefix("torch."))
         return torch.from_numpy(np.array(array, kind, order="C")).to(self.device)
+
+    @property
+    def n_all_items(self) -> int:
+        """How many items there are in all parts; `n_items` are those of this one."""
+        return int(self.parts.sum(torch.tensor(self.n_items)))
 
     @cached_property
     def rows(self) -> LabelRows:
@@ -319,6 +333,12 @@ class Labels:
         scores = self._start.worker_scores_for(name, self.observed, default=default)
         return self.tensor(scores, self.dtype)
 
+    def blocks(
+        self, rows: Tensor, generator: torch.Generator
+    ) -> Iterator[tuple[Tensor, torch.Generator]]:
+        """Cut a table of items [N, ...] into blocks that draw by themselves; here it is one."""
+        yield rows, generator
+
     def sum_over_items(self, table: Tensor, buffer: Tensor | None = None) -> Tensor:
         """Add, for each item, the rows [W * K, C] of its labels' keys -> [N, C].
 
@@ -336,7 +356,14 @@ class Labels:
         return total
 
     def sum_over_keys(self, values: Tensor) -> Tensor:
-        """Add, for each (worker, given), the rows [N, C] of the items so labelled -> [W * K, C]."""
+        """Add, for each (worker, given), the rows [N, C] of the items so labelled -> [W * K, C].
+
+        The items are those of all parts.
+        """
+        return self.parts.sum(self._own_sum_over_keys(values)).to(values.dtype)
+
+    def _own_sum_over_keys(self, values: Tensor) -> Tensor:
+        """The same over the items of this part."""
         chunks, rank = self._by_key
         shape = (self.n_workers * self.n_classes, values.shape[1])
         total = torch.zeros(shape, dtype=torch.float64, device=self.device)
@@ -348,7 +375,6 @@ class Labels:
                 _narrow(total, ranks).add_(sums)
             else:
                 _narrow(total, ranks).index_add_(0, owner, sums.double())
-        total = total.to(values.dtype)
         return total if rank is None else total.index_select(0, rank)
 
     def weighted_votes(self, weight: Tensor) -> Tensor:

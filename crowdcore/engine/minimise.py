@@ -19,6 +19,9 @@ MIN_GAIN_SHARE = 1e-4
 BACKTRACKING = 0.3
 """How much shorter the next try is after a step that was not taken."""
 
+Product = Callable[["Tensor", "Tensor"], "Tensor"]
+"""The inner product of two points [P]."""
+
 Function = Callable[["Tensor"], tuple["Tensor", "Tensor"]]
 """Gives its value and its gradient [P] at a point [P]."""
 
@@ -32,6 +35,7 @@ def lbfgs(
     steps: int,
     curvature: Tensor,
     memory: int = 5,
+    dot: Product = torch.dot,
 ) -> tuple[Tensor, Tensor]:
     """Minimise a function by L-BFGS.
 
@@ -51,6 +55,8 @@ def lbfgs(
         steps.
     memory : int
         Number of steps from which second derivatives are learnt.
+    dot : callable
+        The inner product, where a point is spread over several parts.
 
     Returns
     -------
@@ -64,17 +70,18 @@ def lbfgs(
     scale = torch.ones((), dtype=point.dtype, device=point.device)
     length = scale
     for _ in range(steps):
-        step = length * _newton_direction(pairs, gradient, scale / curvature)
+        step = length * _newton_direction(pairs, gradient, scale / curvature, dot)
         trial_value, trial_gradient = function(point - step)
-        min_gain = MIN_GAIN_SHARE * (step @ gradient)
+        min_gain = MIN_GAIN_SHARE * dot(step, gradient)
         taken = trial_value <= value - min_gain  # False for a value that is not a number
         change = torch.where(taken, gradient - trial_gradient, 0.0)
         step = torch.where(taken, step, 0.0)
-        product = step @ change
-        curved = product > torch.finfo(point.dtype).eps * (change @ (change / curvature))
+        product = dot(step, change)
+        length_of_change = dot(change, change / curvature)
+        curved = product > torch.finfo(point.dtype).eps * length_of_change
         # A step without curvature leaves an idle pair behind.
         pairs.append((step, change, torch.where(curved, 1 / product, 0.0)))
-        scale = torch.where(curved, product / (change @ (change / curvature)), scale)
+        scale = torch.where(curved, product / length_of_change, scale)
         length = torch.where(taken, torch.ones_like(length), BACKTRACKING * length)
         point = point - step
         value = torch.where(taken, trial_value, value)
@@ -115,14 +122,16 @@ def conjugate_gradients(
     return torch.from_numpy(end.x).to(point), torch.tensor(end.fun, device=point.device)
 
 
-def _newton_direction(pairs: deque[Pair], gradient: Tensor, inverse: Tensor) -> Tensor:
+def _newton_direction(
+    pairs: deque[Pair], gradient: Tensor, inverse: Tensor, dot: Product
+) -> Tensor:
     """The gradient, times the inverse second derivatives that the pairs tell of."""
     weights = []
     for step, change, inverse_product in reversed(pairs):
-        weight = inverse_product * (step @ gradient)
+        weight = inverse_product * dot(step, gradient)
         weights.append(weight)
         gradient = gradient - weight * change
     gradient = inverse * gradient
     for (step, change, inverse_product), weight in zip(pairs, reversed(weights), strict=True):
-        gradient = gradient + (weight - inverse_product * (change @ gradient)) * step
+        gradient = gradient + (weight - inverse_product * dot(change, gradient)) * step
     return gradient

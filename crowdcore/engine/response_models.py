@@ -142,14 +142,23 @@ class MStepObjective:
         log_wrong_classes = math.log(max(1, cells.labels.n_classes - 1))
         self.constant = log_wrong_classes * (1 - self.right).sum(dtype=torch.float64)
 
+    def dot(self, one: Tensor, other: Tensor) -> Tensor:
+        """The inner product of two points; items of all parts count, and workers once."""
+        parts, n_workers = self.cells.labels.parts, self.cells.labels.n_workers
+        if parts.n == 1:
+            return one @ other
+        own = one[n_workers:] @ other[n_workers:]
+        return one[:n_workers] @ other[:n_workers] + parts.sum(own).to(one.dtype)
+
     def __call__(self, point: Tensor) -> tuple[Tensor, Tensor]:
         """The value and the gradient [W + N] at a point [W + N]."""
         logit, by_ability, by_item = self._logits(point)
         value = softplus(logit).sub_(self.right * logit).sum(dtype=torch.float64) + self.constant
+        value = self.cells.labels.parts.sum(value)
         residual = logit.sigmoid().sub_(self.right)
         gradient = self._sum_by_parameter(residual * by_ability, residual * by_item)
         deviation = point - self.mean
-        value = value + 0.5 * self.prior_strength * (deviation @ deviation)
+        value = value + 0.5 * self.prior_strength * self.dot(deviation, deviation)
         return value, gradient.to(point.dtype) + self.prior_strength * deviation
 
     def curvature(self, point: Tensor) -> Tensor:
@@ -176,6 +185,6 @@ class MStepObjective:
         """Add numbers of labels [L] up by worker, and others by item -> [W + N], in float64."""
         labels, cells = self.cells.labels, self.cells
         workers = torch.zeros(labels.n_workers, dtype=torch.float64, device=labels.device)
-        workers.index_add_(0, cells.label_worker, for_worker.double())
+        workers = labels.parts.sum(workers.index_add_(0, cells.label_worker, for_worker.double()))
         items = torch.zeros(labels.n_items, dtype=torch.float64, device=labels.device)
         return torch.cat([workers, items.index_add_(0, cells.label_item, for_item.double())])

@@ -43,6 +43,7 @@ class GladConfig(GoldConfig):
     paper="Whitehill et al., NIPS 2009",
     config=GladConfig,
     needs=Needs(kinds=CLASSES_OR_TOKENS),
+    spreads=True,
 )
 def glad(labels: Labels, cfg: GladConfig, run: Run) -> ClassEstimate:
     """Learn how able each worker and how easy each item is."""
@@ -72,7 +73,9 @@ def glad(labels: Labels, cfg: GladConfig, run: Run) -> ClassEstimate:
             )
         else:
             curvature = objective.curvature(point)
-            point, value = minimise.lbfgs(objective, point, steps=cfg.m_steps, curvature=curvature)
+            point, value = minimise.lbfgs(
+                objective, point, steps=cfg.m_steps, curvature=curvature, dot=objective.dot
+            )
         given, unseen = response_models.e_step(cells, point)
         run.log(goal=value / labels.n_labels)
         if run.plateaued("goal", cfg.tol, relative=True):

@@ -41,6 +41,7 @@ MARGIN = 1e-6
     paper="doi:10.1145/2187836.2187900",
     config=ZenCrowdConfig,
     needs=Needs(kinds=CLASSES_OR_TOKENS),
+    spreads=True,
 )
 def zc(labels: Labels, cfg: ZenCrowdConfig, run: Run) -> ClassEstimate:
     """Learn one reliability per worker; errors fall evenly on the other classes."""

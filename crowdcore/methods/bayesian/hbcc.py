@@ -47,6 +47,7 @@ class HierarchicalConfig(GoldConfig):
     paper="after Paun et al., doi:10.1162/tacl_a_00040",
     config=HierarchicalConfig,
     needs=Needs(kinds=CLASSES_OR_TOKENS),
+    spreads=True,
 )
 def hbcc(labels: Labels, cfg: HierarchicalConfig, run: Run) -> ClassEstimate:
     """Learn confusion matrices that are drawn to the crowd's where a worker has few labels."""
@@ -66,7 +67,10 @@ def hbcc(labels: Labels, cfg: HierarchicalConfig, run: Run) -> ClassEstimate:
         log_confusion = dirichlet.expected_log(counts)
         posterior, log_total = em.e_step_from_logs(labels, log_prior, log_confusion, buffer)
         run.log(loglik=log_total / labels.n_labels)
-        if run.settled(em.max_change(before, posterior), cfg.tol) and not tally.extrapolated:
+        if (
+            run.settled(em.max_change(labels, before, posterior), cfg.tol)
+            and not tally.extrapolated
+        ):
             break
         buffer = before  # nobody needs it any more
     return ClassEstimate(posterior=posterior, confusion=em.normalise_rows(counts, 0.0))

@@ -44,6 +44,7 @@ class IndependentConfig(GoldConfig):
     paper="Kim and Ghahramani, AISTATS 2012; Simpson et al., doi:10.1007/978-3-642-36406-8_1",
     config=IndependentConfig,
     needs=Needs(kinds=CLASSES_OR_TOKENS),
+    spreads=True,
 )
 def ibcc(labels: Labels, cfg: IndependentConfig, run: Run) -> ClassEstimate:
     """Learn each worker's confusion matrix with its uncertainty, by variational Bayes."""
@@ -62,7 +63,10 @@ def ibcc(labels: Labels, cfg: IndependentConfig, run: Run) -> ClassEstimate:
         bound = log_total + dirichlet.elbo_term(prior, counts, log_confusion)
         bound += dirichlet.elbo_term(prior.new_full((), cfg.class_prior), totals, log_prior)
         run.log(elbo=bound / labels.n_labels)
-        if run.settled(em.max_change(before, posterior), cfg.tol) and not tally.extrapolated:
+        if (
+            run.settled(em.max_change(labels, before, posterior), cfg.tol)
+            and not tally.extrapolated
+        ):
             break
     counts += prior
     return ClassEstimate(posterior=posterior, confusion=counts / counts.sum(2, keepdim=True))

@@ -41,6 +41,7 @@ class DawidSkeneConfig(GoldConfig):
     paper="doi:10.2307/2346806",
     config=DawidSkeneConfig,
     needs=Needs(kinds=CLASSES_OR_TOKENS),
+    spreads=True,
 )
 def ds(labels: Labels, cfg: DawidSkeneConfig, run: Run) -> ClassEstimate:
     """Learn each worker's confusion matrix, and weigh their labels accordingly."""

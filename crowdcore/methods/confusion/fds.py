@@ -44,6 +44,7 @@ SOFT_UNTIL_CHANGE = 5e-3
     excuses={
         "fake_cuda": "Whether to decide softly or hard depends on numbers in every step.",
     },
+    spreads=True,
 )
 def fds(labels: Labels, cfg: FastDawidSkeneConfig, run: Run) -> ClassEstimate:
     """Run Dawid-Skene with one decided class per item in every step, which takes few steps."""
@@ -53,14 +54,14 @@ def fds(labels: Labels, cfg: FastDawidSkeneConfig, run: Run) -> ClassEstimate:
     hard = not cfg.hybrid
     posterior = em.initial_posterior(labels, "votes")
     if hard:
-        posterior, _ = em.hard_assign(posterior, generator)
+        posterior, _ = em.hard_assign(labels, posterior, generator)
     prior = em.class_prior(labels, posterior)
     for _ in run.loop(cfg.max_iter, "Classification EM"):
         confusion = em.normalise_rows(em.given_counts(labels, posterior), 0)
         scores = em.log_scores(labels, prior, confusion)
         if hard:
             posterior, log_likelihood = em.hard_assign(
-                scores, generator
+                labels, scores, generator
             )  # the likelihood of the decisions
         else:
             posterior, log_likelihood = em.normalise(labels, scores)

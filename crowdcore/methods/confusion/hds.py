@@ -45,6 +45,7 @@ class HomogeneousConfig(GoldConfig):
     paper="Li and Yu, arXiv:1411.4086",
     config=HomogeneousConfig,
     needs=Needs(kinds=CLASSES_OR_TOKENS),
+    spreads=True,
 )
 def hds(labels: Labels, cfg: HomogeneousConfig, run: Run) -> ClassEstimate:
     """Learn how often each worker is right in each class; errors fall evenly on the others."""

@@ -50,6 +50,7 @@ class LearningFromCrowdsConfig(GoldConfig):
     paper="Raykar et al., JMLR 11:1297-1322",
     config=LearningFromCrowdsConfig,
     needs=Needs(kinds=CLASSES_OR_TOKENS),
+    spreads=True,
 )
 def lfc(labels: Labels, cfg: LearningFromCrowdsConfig, run: Run) -> ClassEstimate:
     """Learn each worker's confusion matrix, held near a prior while labels are few."""

@@ -120,7 +120,7 @@ def _infer(
     for _ in run.loop(cfg.max_iter, "Mean field"):
         tables = model.m_step(posterior, beliefs)
         beliefs, emission = model.e_step(tables)
-        change = em.max_change(posterior, beliefs.posterior)
+        change = em.max_change(labels, posterior, beliefs.posterior)
         posterior = beliefs.posterior
         run.log(log_likelihood=beliefs.log_likelihood / labels.n_labels)
         if run.settled(change, cfg.tol):

@@ -31,6 +31,7 @@ class MajorityVoteConfig(TruthConfig):
     year=1785,
     paper="Condorcet, Essai sur l'application de l'analyse",
     config=MajorityVoteConfig,
+    spreads=True,
 )
 def mv(labels: Labels, cfg: MajorityVoteConfig, run: Run) -> ClassEstimate:
     """Give each item the class that most of its workers gave."""
@@ -42,8 +43,11 @@ def mv(labels: Labels, cfg: MajorityVoteConfig, run: Run) -> ClassEstimate:
     best = labels.votes == labels.votes.amax(1, keepdim=True)  # [N, K]
     tied, winner = best.sum(1) > 1, best.to(torch.int8).argmax(1)
     if cfg.ties == "random":
-        draw = torch.rand(best.shape, generator=run.generator(), device=labels.device)
-        decision = (draw * best).argmax(1)
+        decisions = [
+            (torch.rand(rows.shape, generator=draws, device=labels.device) * rows).argmax(1)
+            for rows, draws in labels.blocks(best, run.generator())
+        ]
+        decision = torch.cat(decisions)
     else:
         decision = torch.full_like(winner, UNKNOWN)
     return ClassEstimate(posterior=posterior, truth=torch.where(tied, decision, winner))

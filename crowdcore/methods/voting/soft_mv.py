@@ -32,10 +32,11 @@ class SoftVoteConfig(TruthConfig):
     year=2008,
     paper="Sheng et al., doi:10.1145/1401890.1401965",
     config=SoftVoteConfig,
+    spreads=True,
 )
 def soft_mv(labels: Labels, cfg: SoftVoteConfig, run: Run) -> ClassEstimate:
     """Give each item its vote shares, smoothed by those of the whole crowd."""
-    overall = labels.votes.sum(0) / labels.n_labels  # [K]
+    overall = labels.parts.sum(labels.votes.sum(0)).to(labels.dtype) / labels.n_labels  # [K]
     pseudo = cfg.smoothing * overall
     total = (labels.counts + cfg.smoothing).unsqueeze(1)
     shares = (labels.votes + pseudo) / total.clamp(min=1e-12)

@@ -24,6 +24,7 @@ class WawaConfig(TruthConfig):
     paper="Appen, worker agreement with aggregate",
     config=WawaConfig,
     needs=Needs(kinds=CLASSES_OR_TOKENS),
+    spreads=True,
 )
 def wawa(labels: Labels, cfg: WawaConfig, run: Run) -> ClassEstimate:
     """Weigh each worker by the share of their labels that agree with the majority."""

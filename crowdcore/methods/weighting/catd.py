@@ -51,6 +51,7 @@ MIN_ERRORS = 0.5
     year=2014,
     paper="Li et al., doi:10.14778/2735496.2735505",
     config=ConfidenceAwareConfig,
+    spreads=True,
 )
 def catd(labels: Labels, cfg: ConfidenceAwareConfig, run: Run) -> ClassEstimate:
     """Weigh workers by the lower end of a confidence interval of their reliability."""

@@ -31,6 +31,7 @@ class IterativeWeightedConfig(GoldConfig):
     year=2014,
     paper="Li and Yu, arXiv:1411.4086",
     config=IterativeWeightedConfig,
+    spreads=True,
 )
 def iwmv(labels: Labels, cfg: IterativeWeightedConfig, run: Run) -> ClassEstimate:
     """Weigh each worker by how far they agree with the weighted vote beyond chance."""

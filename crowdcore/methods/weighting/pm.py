@@ -45,6 +45,7 @@ MIN_SHARE = 1e-7
         "easy_crowd": "The best workers weigh without bound and outvote the rest: three of 145 "
         "items lost.",
     },
+    spreads=True,
 )
 def pm(labels: Labels, cfg: ConflictResolutionConfig, run: Run) -> ClassEstimate:
     """Weigh each worker by minus the logarithm of their share of the largest loss."""

@@ -74,6 +74,7 @@ class MaceConfig(GoldConfig):
     needs=Needs(kinds=CLASSES_OR_TOKENS),
     quick={"restarts": 3},
     leaves=[SpamHabits],
+    spreads=True,
 )
 def mace(labels: Labels, cfg: MaceConfig, run: Run) -> ClassEstimate:
     """Learn how often each worker knows the answer, and which classes they give otherwise."""
@@ -98,7 +99,8 @@ def mace(labels: Labels, cfg: MaceConfig, run: Run) -> ClassEstimate:
     batches: list[know_or_spam.FittedStarts] = []
     converged: list[bool] = []
     starts = 1 if is_large or labels.warm_start is not None else cfg.restarts
-    for size in em.restart_batches(starts, len(cells.code)):
+    n_cells = int(labels.parts.max(torch.tensor(len(cells.code))))  # all parts take equal steps
+    for size in em.restart_batches(starts, n_cells):
         shape = (len(cells.key_counts), size)
         knew = torch.rand(shape, generator=generator, dtype=labels.dtype, device=labels.device)
         if labels.warm_start is not None:

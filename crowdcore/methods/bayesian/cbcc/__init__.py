@@ -70,7 +70,10 @@ def cbcc(labels: Labels, cfg: CommunityConfig, run: Run) -> ClassEstimate:
         bound += communities.PRIOR_LABELS * (start.confusion * kinds.confusion.log()).sum()
         bound += kinds.share.log().sum()
         run.log(elbo=bound / labels.n_labels)
-        if run.settled(em.max_change(before, posterior), cfg.tol) and not tally.extrapolated:
+        if (
+            run.settled(em.max_change(labels, before, posterior), cfg.tol)
+            and not tally.extrapolated
+        ):
             break
         kinds = communities.m_step(members, start)
     pull = torch.einsum("wc,ckl->wkl", members.membership, cfg.closeness * kinds.confusion)

@@ -104,7 +104,7 @@ def ebcc(labels: Labels, cfg: EnhancedConfig, run: Run) -> ClassEstimate:
     for _ in run.loop(cfg.max_iter, "Best start"):
         factors = subtypes.count(labels, priors, best)
         before, best = best, torch.softmax(subtypes.scores(labels, factors), 2).reshape(best.shape)
-        if run.settled(em.max_change(before, best), cfg.tol):
+        if run.settled(em.max_change(labels, before, best), cfg.tol):
             break
     note = f"The data are large: {n_tried} of {cfg.restarts} random starts were tried."
     return ClassEstimate(

@@ -74,6 +74,6 @@ def minimax(labels: Labels, cfg: MinimaxConfig, run: Run) -> ClassEstimate:
         )
         posterior, _ = em.normalise(labels, model.e_step(point))
         run.log(goal=value / labels.n_labels)
-        if run.settled(em.max_change(before, posterior), cfg.tol):
+        if run.settled(em.max_change(labels, before, posterior), cfg.tol):
             break
     return ClassEstimate(posterior=posterior)

@@ -26,6 +26,7 @@ from crowdcore.methods.pool.auto._pool import (
     Pool,
     fit_member,
     fit_pool,
+    over_parts,
     log_opinion,
 )
 from crowdcore.wording import percent
@@ -78,6 +79,7 @@ class AutoConfig(GoldConfig):
     excuses={
         "fake_cuda": "It reads back how far its members agree; they are tested themselves.",
     },
+    spreads=True,
 )
 def auto(labels: Labels, cfg: AutoConfig, run: Run) -> ClassEstimate:
     """Pool the posteriors of several methods, and report where they disagree."""
@@ -99,7 +101,7 @@ def auto(labels: Labels, cfg: AutoConfig, run: Run) -> ClassEstimate:
             seconds=cfg.feature_seconds,
         )
     posterior, truth = pool.posterior, pool.truth
-    n_disputed = int((pool.members_against(truth) > 0).sum())
+    n_disputed = int(over_parts(labels, (pool.members_against(truth) > 0).sum()))
     artefacts: list[Artefact] = [] if heard.voice is None else [heard.voice]
     if heard.posterior is not None:
         posterior = labels.clamp(labels.tensor(heard.posterior, labels.dtype), other=0.0)
@@ -130,7 +132,7 @@ def auto(labels: Labels, cfg: AutoConfig, run: Run) -> ClassEstimate:
             posterior = _with_answers(labels, posterior, candidates.answered)
     run.converged = all(result.provenance.converged for result in pool.results)
     counts = em.given_counts(labels, posterior)
-    members = pool.members(truth)
+    members = pool.members(labels, truth)
     item_scores = {"members_against": pool.members_against(truth)}
     if heard.voice is not None and heard.voice.changed is not None:
         item_scores["changed_by_features"] = heard.voice.changed.astype(np.float64)
@@ -195,15 +197,16 @@ def _choose(
 
 def _notes(labels: Labels, members: PoolMembers, n_disputed: int) -> list[str]:
     data, labels_per_worker = labels.observed, labels.labels_per_worker
+    n_items = labels.n_all_items
     notes = [
         f"Pooled {len(members.names)} methods: {', '.join(members.titles)}; and the votes.",
-        f"They disagree on {n_disputed:,} of {data.n_items:,} items: there the choice of a method "
+        f"They disagree on {n_disputed:,} of {n_items:,} items: there the choice of a method "
         "matters."
         if n_disputed
         else "They agree on all items.",
     ]
     if n_disputed:
-        share = n_disputed / data.n_items
+        share = n_disputed / n_items
         notes.append(
             f"A few answers asked where methods disagree tell which to trust; that can change up "
             f"to {percent(share)} of the truths. "

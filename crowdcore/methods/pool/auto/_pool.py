@@ -66,17 +66,17 @@ class Pool:
         """The posterior on the host [N, K]."""
         return as_array(self.posterior, np.float64)
 
-    def members(self, truth: NDArray[np.integer]) -> PoolMembers:
+    def members(self, labels: Labels, truth: NDArray[np.integer]) -> PoolMembers:
         """Describe the members, and how far they agree with some truths and each other."""
         truths = [truth, *(result.truth for result in self.results)]
-        agreement = [[float(np.mean(a == b)) for b in truths] for a in truths[1:]]
+        n_same = np.array([[np.sum(a == b) for b in truths] for a in truths[1:]])
         return PoolMembers(
             names=[result.provenance.method for result in self.results],
             titles=[result.provenance.title for result in self.results],
             weights=np.array(self.weights),
             votes=VOTES_WEIGHT,
             skipped=self.skipped,
-            agreement=np.array(agreement),
+            agreement=over_parts(labels, n_same) / labels.n_all_items,
         )
 
     def members_against(self, truth: NDArray[np.integer]) -> Floats:
@@ -92,7 +92,7 @@ class Pool:
         estimate = ClassEstimate(
             posterior=self.posterior,
             item_scores={"members_against": self.members_against(self.truth)},
-            artefacts=[self.members(self.truth)],
+            artefacts=[self.members(labels, self.truth)],
         )
         return Result.checked(
             estimate,
@@ -132,7 +132,7 @@ def fit_pool(labels: Labels, run: Run, *, max_seconds: float) -> Pool:
         name = members[step][0]
         results.append(fit_member(labels, name, {"use_gold": labels.use_gold}, run.part(name)))
         run.log(seconds=time.perf_counter() - start)
-        if time.perf_counter() - start > max_seconds:
+        if labels.parts.agree(time.perf_counter() - start > max_seconds):
             break
     weights = [weight for _, weight in members[: len(results)]]
     scores = log_opinion(labels.shares()) * VOTES_WEIGHT
@@ -162,6 +162,11 @@ def fit_member(labels: Labels, name: str, params: dict[str, object], run: Run) -
     )
     assert isinstance(result, ClassResult)  # members work on classes
     return result
+
+
+def over_parts(labels: Labels, counts: NDArray[np.integer] | np.integer) -> NDArray[np.int64]:
+    """Add counts of this part's items up over all parts."""
+    return as_array(labels.parts.sum(labels.tensor(np.asarray(counts, np.int64))))
 
 
 def log_opinion(posterior: Tensor) -> Tensor:
