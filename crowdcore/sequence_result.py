@@ -134,11 +134,7 @@ class SequenceResult(ClassResult):
     @cached_property
     def span_confidence(self) -> Floats:
         """The product of the probabilities of each span's tags [M]."""
-        tags = np.maximum(self.truth, 0)
-        logs = np.log(np.maximum(self.posterior[np.arange(len(tags)), tags], 1e-12))
-        total = np.concatenate([[0.0], np.cumsum(logs)])
-        confidence: Floats = np.exp(np.minimum(total[self.spans.end] - total[self.spans.start], 0))
-        return confidence
+        return span_confidence(self.posterior, self.truth, self.spans)
 
     @property
     def summary(self) -> dict[str, float | int]:
@@ -180,6 +176,75 @@ class SequenceResult(ClassResult):
             tag_set=self.tag_set,
             documents=np.asarray(data.details.get("document", data.items), object),
         )
+
+
+def span_confidence(posterior: Floats, tags: NDArray[Any], spans: Spans) -> Floats:
+    """Return the product of the probabilities of each span's tags [M].
+
+    Parameters
+    ----------
+    posterior
+        The probability of each tag of each token [N, K].
+    tags
+        Codes of the tokens' tags [N].
+    spans
+        The spans that they make.
+
+    Returns
+    -------
+    numpy.ndarray
+    """
+    codes = np.maximum(tags, 0)
+    logs = np.log(np.maximum(posterior[np.arange(len(codes)), codes], 1e-12))
+    total = np.concatenate([[0.0], np.cumsum(logs)])
+    confidence: Floats = np.exp(np.minimum(total[spans.end] - total[spans.start], 0))
+    return confidence
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TaggedTexts:
+    """Texts that a tagger marked, as far as they are written like a result's.
+
+    Parameters
+    ----------
+    names
+        The texts [S].
+    tokens
+        All tokens, text by text [N].
+    starts
+        The character at which each token begins in its text [N]; None where it is not known.
+    offsets
+        Where each text starts among the tokens, and the last one ends [S + 1].
+    classes
+        The tags [K].
+    posterior
+        The probability of each tag of each token [N, K].
+    truth
+        The likeliest valid tags [N].
+    """
+
+    names: tuple[str, ...]
+    tokens: tuple[str, ...]
+    starts: tuple[int, ...] | None
+    offsets: NDArray[np.int64]
+    classes: tuple[str, ...]
+    posterior: Floats
+    truth: NDArray[np.int64]
+
+    @cached_property
+    def tag_set(self) -> TagSet:
+        """What the tags mean."""
+        return TagSet(self.classes)
+
+    @cached_property
+    def spans(self) -> Spans:
+        """The spans that the tags describe."""
+        return find_spans(self.truth, self.offsets[:-1], self.tag_set)
+
+    @cached_property
+    def span_confidence(self) -> Floats:
+        """The product of the probabilities of each span's tags [M]."""
+        return span_confidence(self.posterior, self.truth, self.spans)
 
 
 def score_tags(

@@ -92,6 +92,29 @@ class WorkersParts:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ClassifierWording:
+    """What the Export page says of the classifier that a run has trained.
+
+    Attributes
+    ----------
+    does
+        What it is good for, in a sentence.
+    takes
+        What the new file of the command below it must be, in a sentence.
+    file, out
+        What that file, and the one that is written, are called in the command.
+    """
+
+    does: str = "It labels new items by their features alone."
+    takes: str = (
+        "NEW_ITEMS below is of the same kind as the file that the features came from: a table "
+        "with its columns, pictures, or an NPZ."
+    )
+    file: str = "NEW_ITEMS"
+    out: str = "predicted.csv"
+
+
+@dataclass(frozen=True, kw_only=True)
 class KindViews:
     """What the dashboard is made of for one kind of labels.
 
@@ -105,6 +128,8 @@ class KindViews:
         Whether truths can be exported with the probability of every class.
     can_begin_from_a_run
         Whether a fit can begin from an earlier result.
+    classifier
+        What the Export page says of a trained classifier.
     """
 
     truths: TruthsParts
@@ -112,6 +137,7 @@ class KindViews:
     exports: Mapping[str, str]
     has_probabilities: bool
     can_begin_from_a_run: bool
+    classifier: ClassifierWording = ClassifierWording()
 
 
 VIEWS: Mapping[Kind, KindViews] = {
@@ -176,6 +202,13 @@ VIEWS: Mapping[Kind, KindViews] = {
         },
         has_probabilities=False,
         can_begin_from_a_run=False,
+        classifier=ClassifierWording(
+            does="It is a tagger: it marks spans in new texts.",
+            takes="NEW_TEXTS below is a file with a text per line, JSON with `tokens` or `text`, "
+            "a table with a column `text`, or CoNLL.",
+            file="NEW_TEXTS",
+            out="predicted.jsonl",
+        ),
     ),
     "ratings": KindViews(
         truths=TruthsParts(

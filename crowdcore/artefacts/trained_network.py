@@ -71,6 +71,10 @@ class NumberPredictions:
     high: Floats
 
 
+TAGGER = "tagger"
+"""The kind of a net whose items are tokens of texts, laid end to end with gaps."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TrainedNetwork(Artefact):
     """A trained network, and how its input was standardised."""

@@ -1,4 +1,4 @@
-"""`crowdcore predict`: tell of items that nobody labelled, by what a run has learnt."""
+"""`crowdcore predict`: tell of items, or tag texts, that nobody labelled."""
 
 import re
 from pathlib import Path
@@ -33,13 +33,17 @@ def predict(
         Path,
         typer.Argument(
             metavar="FEATURES",
-            help="Features of the new items, of the same origin as those that the run learnt from.",
+            help="Features of the new items, of the same origin as those that the run learnt from; "
+            "or, for a tagger, new texts: a text per line, JSON with `tokens` or `text`, a table "
+            "with a column `text`, or CoNLL.",
         ),
     ],
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Write the table there instead of printing it; CSV in any case."
+            metavar="FILE",
+            help="Write the table there instead of printing it; CSV in any case. Tagged texts are "
+            "written as JSON lines to a .jsonl, as CoNLL to a .conll.",
         ),
     ] = None,
     for_spreadsheets: ForSpreadsheets = False,
@@ -47,7 +51,11 @@ def predict(
         Path | None, typer.Option(help="Where projects are kept, instead of the usual folder.")
     ] = None,
 ) -> None:
-    """Tell the classes of new items with probabilities, or their ratings with intervals."""
+    """Tell the classes of new items, or their ratings, or tag new texts.
+
+    Items get a truth with its confidence and the probability of every class, or a rating with its
+    interval; texts get spans with their characters, type and confidence.
+    """
     from crowdcore.data import DataError
     from crowdcore.export.writers import frame_bytes, write_csv
     from crowdcore.reading.features.read import read_new_features
@@ -56,6 +64,9 @@ def predict(
     if out is not None and out.resolve() == features.resolve():
         fix = "Choose another file with --out."
         raise DataError("The table would overwrite the features", file=str(out), fix=fix)
+    if classifier.tags_texts:
+        _tag(classifier, features, out, for_spreadsheets=for_spreadsheets)
+        return
     rows = read_new_features(features, classifier.recipe)
     names = rows.ids or tuple(str(number) for number in range(1, len(rows.values) + 1))
     table = _table(classifier, names, rows)
@@ -89,6 +100,39 @@ def _summary(table: "pd.DataFrame") -> str:
     return f"{counts}; mean confidence {table['confidence'].mean():.3f}"
 
 
+def _tag(
+    classifier: "Classifier", source: Path, out: Path | None, *, for_spreadsheets: bool
+) -> None:
+    from dataclasses import replace
+
+    from crowdcore.atomic import atomic
+    from crowdcore.export.spans import tagged_conll, tagged_jsonl, tagged_table
+    from crowdcore.export.writers import frame_bytes, write_csv
+    from crowdcore.reading.sequences.plain import read_plain_texts
+
+    plain = read_plain_texts(source)
+    tagged = classifier.tag([(text.name, text.tokens) for text in plain.texts])
+    if all(text.starts is not None for text in plain.texts):
+        starts = tuple(start for text in plain.texts for start in text.starts or ())
+        tagged = replace(tagged, starts=starts)
+    typer.echo(f"Read as {plain.form}.", err=True)
+    if plain.n_empty:
+        typer.echo(f"{count(plain.n_empty, 'text')} without a word: left out.", err=True)
+    if out is None:
+        table = tagged_table(tagged)
+        typer.echo(frame_bytes(table, "csv" if for_spreadsheets else "csv-exact"), nl=False)
+        return
+    if out.suffix == ".csv":
+        write_csv(tagged_table(tagged), out, spreadsheet_safe=for_spreadsheets)
+    else:
+        written = tagged_conll if out.suffix == ".conll" else tagged_jsonl
+        with atomic(out) as temporary:
+            temporary.write_text(written(tagged), encoding="utf-8")
+    n_spans, n_texts = len(tagged.spans), len(tagged.names)
+    typer.echo(f"{count(n_spans, 'span')} in {count(n_texts, 'text')}")
+    typer.echo(f"Wrote {out}")
+
+
 def _find(run: str, workspace: Path | None) -> "Classifier":
     """The classifier of a file, a folder, or a run of the workspace."""
     from crowdcore.data import DataError
@@ -105,7 +149,8 @@ def _find(run: str, workspace: Path | None) -> "Classifier":
     if path is None:
         raise DataError(
             f"The run {run!r} has no classifier",
-            fix="Run a method that learns from features; `crowdcore methods` tells which.",
+            fix="Run a method that learns from features, or one of the family of taggers; "
+            "`crowdcore methods` tells which.",
         )
     return Classifier.load(path)
 

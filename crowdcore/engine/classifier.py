@@ -12,11 +12,15 @@ from zipfile import ZipFile, ZipInfo
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdcore.artefacts.trained_network import NumberPredictions, TrainedNetwork
+from crowdcore.artefacts.trained_network import TAGGER, NumberPredictions, TrainedNetwork
 from crowdcore.atomic import atomic
 from crowdcore.data import DataError, Floats
+from crowdcore.sequence_result import TaggedTexts
+from crowdcore.spans import TagSet
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from crowdcore.reading.features.recipe import FeatureRecipe
     from crowdcore.result import Result
 
@@ -139,6 +143,48 @@ class Classifier:
                 outputs = net(torch.from_numpy(standardised.astype(np.float32)))
             chunks.append(outputs.double().numpy())
         return np.concatenate(chunks)
+
+    @property
+    def tags_texts(self) -> bool:
+        """Whether it tags the tokens of texts, instead of classifying items."""
+        return bool(self.network.description["net"]["kind"] == TAGGER)
+
+    def tag(self, texts: Sequence[tuple[str, Sequence[str]]]) -> TaggedTexts:
+        """Tag texts.
+
+        Parameters
+        ----------
+        texts : sequence of (name, tokens)
+            The texts, each with at least one token.
+
+        Returns
+        -------
+        TaggedTexts
+            With valid tags; the characters at which tokens begin are not known.
+
+        Raises
+        ------
+        DataError
+            If it classifies items.
+        """
+        from crowdcore.engine.tagger import apply_to_texts, word_features
+        from crowdcore.engine.valid_tags import likeliest_valid_tags
+
+        if not self.tags_texts:
+            raise DataError("This classifier tags no texts", fix="Give it features of items.")
+        tokens = tuple(token for _, words in texts for token in words)
+        offsets = np.concatenate([[0], np.cumsum([len(words) for _, words in texts])])
+        features = word_features(tokens, self.network.description["net"]["buckets"])
+        posterior = apply_to_texts(self._net(), features, offsets).double().softmax(1)
+        return TaggedTexts(
+            names=tuple(name for name, _ in texts),
+            tokens=tokens,
+            starts=None,
+            offsets=offsets,
+            classes=self.classes,
+            posterior=posterior.numpy(),
+            truth=likeliest_valid_tags(posterior, offsets, TagSet(self.classes)).numpy(),
+        )
 
     def save(self, path: str | Path) -> None:
         """Write a zip of weights, description and recipe; whole or not at all."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
+from crowdcore.artefacts.trained_network import TAGGER
 from crowdcore.engine.tagger import TokenTrunk
 
 if TYPE_CHECKING:
@@ -24,9 +25,6 @@ POOLED_SIDE = 4
 
 HEADS_PER_CHUNK = 32
 """Heads whose outputs are computed together."""
-
-TAGGER = "tagger"
-"""The kind of a net whose items are tokens of texts, laid end to end with gaps."""
 
 ITEMS_PER_CHUNK = 4096
 """Items that a net is applied to together."""

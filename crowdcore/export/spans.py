@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from crowdcore.annotations import annotation_order
+from crowdcore.sequence_result import TaggedTexts
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,16 +51,61 @@ def written_texts(result: Any) -> Iterator[WrittenText]:
         Positions of spans count characters and tokens from the start of the text.
     """
     data = result.data
-    words = data.details.get("token", data.items)
-    names, documents = data.details.get("text"), data.details.get("document")
     starts = data.details.get("start")
-    tags = data.class_names(result.truth, unknown="O").tolist()
-    spans, confidence = result.spans, result.span_confidence
-    first_span = np.searchsorted(spans.start, np.asarray(data.offsets))
-    for number, (begin, end) in enumerate(pairwise(np.asarray(data.offsets).tolist())):
+    names, documents = data.details.get("text"), data.details.get("document")
+    firsts = np.asarray(data.offsets)[:-1].tolist()
+    yield from _written(
+        names=[names[first] if names else data.items[first] for first in firsts],
+        documents=[documents[first] if documents else "" for first in firsts],
+        tokens=data.details.get("token", data.items),
+        starts=None if starts is None else [int(start) for start in starts],
+        offsets=np.asarray(data.offsets),
+        tags=data.class_names(result.truth, unknown="O").tolist(),
+        marked=result,
+    )
+
+
+def newly_tagged(texts: TaggedTexts) -> Iterator[WrittenText]:
+    """Go through texts that a tagger marked, with their spans.
+
+    Parameters
+    ----------
+    texts : TaggedTexts
+        What the tagger says.
+
+    Yields
+    ------
+    WrittenText
+        Positions of spans count characters and tokens from the start of the text.
+    """
+    yield from _written(
+        names=texts.names,
+        documents=[""] * len(texts.names),
+        tokens=texts.tokens,
+        starts=texts.starts,
+        offsets=texts.offsets,
+        tags=[texts.classes[code] for code in texts.truth.tolist()],
+        marked=texts,
+    )
+
+
+def _written(
+    *,
+    names: Sequence[str],
+    documents: Sequence[str],
+    tokens: Sequence[str],
+    starts: Sequence[int] | None,
+    offsets: np.ndarray,
+    tags: Sequence[str],
+    marked: Any,
+) -> Iterator[WrittenText]:
+    words = tokens
+    spans, confidence = marked.spans, marked.span_confidence
+    first_span = np.searchsorted(spans.start, offsets)
+    for number, (begin, end) in enumerate(pairwise(offsets.tolist())):
         tokens = list(words[begin:end])
         if starts is not None:
-            places = [int(start) for start in starts[begin:end]]
+            places = list(starts[begin:end])
         else:
             places = np.concatenate([[0], np.cumsum([len(t) + 1 for t in tokens])])[:-1].tolist()
         listed = []
@@ -70,33 +117,66 @@ def written_texts(result: Any) -> Iterator[WrittenText]:
                     "end": places[high - 1] + len(tokens[high - 1]),
                     "token_start": low,
                     "token_end": high,
-                    "label": result.tag_set.types[int(spans.type[index])],
+                    "label": marked.tag_set.types[int(spans.type[index])],
                     "confidence": round(float(confidence[index]), 6),
                 }
             )
         yield WrittenText(
             number,
-            names[begin] if names else data.items[begin],
-            documents[begin] if documents else "",
+            names[number],
+            documents[number],
             tokens,
             places,
-            tags[begin:end],
+            list(tags[begin:end]),
             listed,
         )
 
 
 def to_conll(result: Any) -> str:
     """Write a token per line with its tag and probability, a blank line between texts."""
-    posterior, truth = result.posterior, np.maximum(result.truth, 0)
+    return _conll(written_texts(result), result)
+
+
+def tagged_conll(texts: TaggedTexts) -> str:
+    """Write texts that a tagger marked as CoNLL, as `to_conll` does."""
+    return _conll(newly_tagged(texts), texts)
+
+
+def _conll(written: Iterator[WrittenText], marked: Any) -> str:
+    posterior, truth = marked.posterior, np.maximum(marked.truth, 0)
     sure = posterior[np.arange(len(truth)), truth]
     lines, position = [], 0
-    for text in written_texts(result):
+    for text in written:
         lines.append(f"# id = {text.name}")
         for token, tag in zip(text.tokens, text.tags, strict=True):
             lines.append(f"{token}\t{tag}\t{sure[position]:.4f}")
             position += 1
         lines.append("")
     return "\n".join(lines) + "\n"
+
+
+def tagged_jsonl(texts: TaggedTexts) -> str:
+    """Write texts that a tagger marked as JSON lines: tokens, inferred tags and spans."""
+    lines = [
+        json.dumps(
+            {"id": text.name, "tokens": text.tokens, "inferred": text.tags, "spans": text.spans},
+            ensure_ascii=False,
+        )
+        for text in newly_tagged(texts)
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def tagged_table(texts: TaggedTexts) -> pd.DataFrame:
+    """Make a table of the spans that a tagger marked, a row per span."""
+    rows = [
+        (text.name, span["start"], span["end"], span["label"], words, span["confidence"])
+        for text in newly_tagged(texts)
+        for span in text.spans
+        for words in [text.text[span["start"] : span["end"]]]
+    ]
+    columns = ["item", "start", "end", "label", "text", "confidence"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def to_jsonl(result: Any) -> str:

@@ -129,7 +129,8 @@ def _draw_classifier(run: RunRow) -> None:
     name = downloads.file_name(state.workspace(), run.id, "classifier", "zip")
     size = path.stat().st_size
     st.subheader("Classifier", anchor=False)
-    st.caption("What this run has learnt tells of new items by their features alone.")
+    wording = views_of(cache.kind(run)).classifier
+    st.caption(f"This run has trained a classifier. {wording.does}")
     if size > MAX_BYTES and downloads.available():
         url = downloads.export_url(run.id, "classifier", "zip")
         st.link_button("Download the classifier", url, icon=":material/neurology:")
@@ -143,11 +144,8 @@ def _draw_classifier(run: RunRow) -> None:
             key="export_classifier",
             on_click="ignore",
         )
-    st.caption(
-        f"{escape_md(name)}: {_megabytes(size)}. NEW_ITEMS below is of the same kind as the file "
-        "that the features came from: a table with its columns, pictures, or an NPZ."
-    )
-    command = f"crowdcore predict {name} NEW_ITEMS --out predicted.csv"
+    st.caption(f"{escape_md(name)}: {_megabytes(size)}. {wording.takes}")
+    command = f"crowdcore predict {name} {wording.file} --out {wording.out}"
     st.code(command, language="bash", wrap_lines=True)
 
 

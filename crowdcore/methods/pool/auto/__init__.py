@@ -26,8 +26,8 @@ from crowdcore.methods.pool.auto._pool import (
     Pool,
     fit_member,
     fit_pool,
-    over_parts,
     log_opinion,
+    over_parts,
 )
 from crowdcore.wording import percent
 
