@@ -74,6 +74,9 @@ class NumberPredictions:
 TAGGER = "tagger"
 """The kind of a net whose items are tokens of texts, laid end to end with gaps."""
 
+CRF = "crf"
+"""The kind of a linear-chain conditional random field on the same rows."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TrainedNetwork(Artefact):

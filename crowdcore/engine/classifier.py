@@ -12,7 +12,7 @@ from zipfile import ZipFile, ZipInfo
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdcore.artefacts.trained_network import TAGGER, NumberPredictions, TrainedNetwork
+from crowdcore.artefacts.trained_network import CRF, TAGGER, NumberPredictions, TrainedNetwork
 from crowdcore.atomic import atomic
 from crowdcore.data import DataError, Floats
 from crowdcore.sequence_result import TaggedTexts
@@ -147,7 +147,7 @@ class Classifier:
     @property
     def tags_texts(self) -> bool:
         """Whether it tags the tokens of texts, instead of classifying items."""
-        return bool(self.network.description["net"]["kind"] == TAGGER)
+        return self.network.description["net"]["kind"] in (TAGGER, CRF)
 
     def tag(self, texts: Sequence[tuple[str, Sequence[str]]]) -> TaggedTexts:
         """Tag texts.
@@ -175,7 +175,13 @@ class Classifier:
         tokens = tuple(token for _, words in texts for token in words)
         offsets = np.concatenate([[0], np.cumsum([len(words) for _, words in texts])])
         features = word_features(tokens, self.network.description["net"]["buckets"])
-        posterior = apply_to_texts(self._net(), features, offsets).double().softmax(1)
+        net = self._net()
+        scores = apply_to_texts(net, features, offsets).double()
+        if self.network.description["net"]["kind"] == CRF:
+            posterior, truth = net.beliefs(offsets, scores)
+        else:
+            posterior = scores.softmax(1)
+            truth = likeliest_valid_tags(posterior, offsets, TagSet(self.classes))
         return TaggedTexts(
             names=tuple(name for name, _ in texts),
             tokens=tokens,
@@ -183,7 +189,7 @@ class Classifier:
             offsets=offsets,
             classes=self.classes,
             posterior=posterior.numpy(),
-            truth=likeliest_valid_tags(posterior, offsets, TagSet(self.classes)).numpy(),
+            truth=truth.numpy(),
         )
 
     def save(self, path: str | Path) -> None:
@@ -247,9 +253,14 @@ class Classifier:
         """The net with its weights, in evaluation mode."""
         import torch
 
+        from crowdcore.engine.crf import LinearChain
         from crowdcore.engine.networks import build
 
-        net = build(self.network.description["net"])
+        description = self.network.description["net"]
+        if description["kind"] == CRF:
+            net: Any = LinearChain(description["buckets"], description["outputs"])
+        else:
+            net = build(description)
         net.load_state_dict(
             {name: torch.tensor(array) for name, array in self.network.parameters.items()}
         )

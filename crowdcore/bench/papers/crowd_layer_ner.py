@@ -57,6 +57,7 @@ TAGGERS: tuple[tuple[str, str, dict[str, Any], str], ...] = (
     ("EM", "dl_em", {}, "67.9 / 49.9 / 57.5"),
     ("doctor net", "dl_dn", {}, "72.3 / 45.9 / 56.2"),
     ("weighted doctor net", "dl_wdn", {}, "61.1 / 48.0 / 53.4"),
+    ("CRF with many annotators", "crf_ma", {}, "49.4 / 85.6 / 62.6"),
     ("vote (MV)", "dl_mv", {}, "66.4 / 46.4 / 54.6"),
 )
 """What a tagger learns from, its method and settings, and P / R / F1 of Rodrigues and Pereira
