@@ -18,6 +18,8 @@ from crowdcore import CrowdData
 from crowdcore.engine.classifier import Classifier
 from crowdcore.export.targets import get_target, targets
 from crowdcore.export.writers import frame_bytes
+from crowdcore.registry import fit
+from crowdcore.simulated_spans import simulate_spans
 from crowdcore.workspace import Dataset, RunRow, Workspace
 from dashboard.server import downloads
 from tests.dashboard.results import everything_said, open_view, pets, save_run
@@ -170,6 +172,16 @@ def test_a_classifier_is_offered_where_the_run_has_one(home: Workspace) -> None:
     path = downloads.classifier_path(home, run.id)
     assert path is not None
     assert Classifier.load(path).classes == ("a", "b")
+
+
+def test_a_tagger_is_offered_with_what_it_takes(home: Workspace) -> None:
+    data = simulate_spans(texts=12, workers=3, types=1, annotations_per_text=2).data
+    dataset = home.add_data(home.create_project("Spans").id, data, name="spans.jsonl")
+    run = home.queue(dataset.id, "dl_mv")
+    home.save_result(run.id, fit(data, "dl_mv", epochs=1, held_out=0))
+    page = open_view("export", view="tables", project=run.project_id, run=run.id)
+    assert any("it marks spans in new texts" in caption.value for caption in page.caption)
+    assert page.code[0].value.endswith(" NEW_TEXTS --out predicted.jsonl")
 
 
 def test_a_big_classifier_is_streamed(home: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
