@@ -212,7 +212,7 @@ class Method:
 
         run = run if run is not None else Run(seed=seed, device=device)
         began = time.perf_counter()
-        with _seeded(run):
+        with seeded(run):
             if completion is None:
                 labels = labels_of(data, run.device, config, use_gold=use_gold, start=warm_start)
             else:
@@ -299,7 +299,7 @@ class Method:
         refuse_huge(data)
         run = run if run is not None else Run(seed=seed, device=device)
         began = time.perf_counter()
-        with _seeded(run):
+        with seeded(run):
             filled: Filled = self.function(Labels(data, run.device), config, run)
         facts = {
             "method": self.id,
@@ -312,8 +312,14 @@ class Method:
 
 
 @contextmanager
-def _seeded(run: Run) -> Iterator[None]:
-    """Seed torch for a fit, and leave its own state as it was."""
+def seeded(run: Run) -> Iterator[None]:
+    """Seed torch for a fit, and leave its own state as it was.
+
+    Parameters
+    ----------
+    run
+        Whose seed it is.
+    """
     import torch
 
     cuda = [torch.cuda.current_device()] if run.device.type == "cuda" else []

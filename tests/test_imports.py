@@ -22,6 +22,7 @@ LAYERS = (
             "codes",
             "data",
             "data_checks",
+            "parts",
             "run",
             "config",
             "atomic",
@@ -38,7 +39,7 @@ LAYERS = (
             "decisions",
         },
     ),
-    ("files in", {"reading"}),
+    ("files in", {"reading", "prepared"}),
     (
         "what a fit leaves",
         {
@@ -76,7 +77,7 @@ LAYERS = (
     ),
     ("the disk", {"workspace"}),
     ("processes, benchmarks", {"jobs", "bench"}),
-    ("people", {"cli", "dashboard"}),
+    ("people", {"cli", "dashboard", "__main__"}),
 )
 """An import goes down this list, never up; modules of one layer may import each other."""
 

@@ -21,6 +21,7 @@ from crowdcore.cli.items import adjudicate, guideline, worklist
 from crowdcore.cli.methods import list_methods
 from crowdcore.cli.overview import overview
 from crowdcore.cli.predict import predict
+from crowdcore.cli.prepare import prepare
 from crowdcore.cli.report import report
 from crowdcore.cli.run import run
 from crowdcore.cli.simulate import simulate
@@ -38,6 +39,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("check")(check)
+app.command("prepare")(prepare)
 app.command("run")(run)
 app.command("ask")(ask)
 app.command("worklist")(worklist)

@@ -39,6 +39,7 @@ from crowdcore.cli.result_folder import (
     check_out,
     write_run,
 )
+from crowdcore.cli.run_prepared import is_prepared, run_prepared
 from crowdcore.cli.summary import result_record, summarise, summary_lines
 from crowdcore.cli.terminal import echo_json, progress
 from crowdcore.methods import DEFAULTS
@@ -128,6 +129,14 @@ def run(
             "are replaced.",
         ),
     ] = None,
+    parts: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            max=256,
+            help="Processes that work together, on a folder that `crowdcore prepare` wrote.",
+        ),
+    ] = 1,
     for_spreadsheets: ForSpreadsheets = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     item: ItemColumn = None,
@@ -144,6 +153,24 @@ def run(
     kind: KindOfLabels = LabelKinds.AUTO,
 ) -> None:
     """Infer the truths, judge the workers, and compare with gold where there is gold."""
+    if is_prepared(labels):
+        paths = (features, gold, start_from, decisions, item, worker, label, gold_column)
+        choices = (complete, feature_columns, picture_size, reading, question, fixes, unmarked)
+        _refuse_reading_options(*paths, *choices, for_spreadsheets or rows_in_order or None)
+        run_prepared(
+            labels,
+            out,
+            method=method,
+            pairs=param or [],
+            seed=seed,
+            device=device.value,
+            worker_options={} if requirement is None else {"requirement": requirement},
+            n_parts=parts,
+            as_json=as_json,
+        )
+        return
+    if parts > 1:
+        raise typer.BadParameter("Only prepared folders run in parts: `crowdcore prepare` first.")
     from crowdcore.cli.decide import apply_file
     from crowdcore.export.previous import read_warm_start
     from crowdcore.registry import fit, get_method
@@ -230,6 +257,15 @@ def run(
     typer.echo("\n".join(summary_lines(result, summary, labels, shlex.join(check_command))))
     if files:
         typer.echo(f"Wrote {', '.join(str(path) for path in files)}")
+
+
+def _refuse_reading_options(*given: object) -> None:
+    """Refuse options that say how files are read: a prepared folder was read already."""
+    if any(value is not None for value in given):
+        raise typer.BadParameter(
+            "A prepared folder takes --method, --param, --seed, --device, --requirement, --parts, "
+            "--out and --json; give the others to `crowdcore prepare`, or run on the files."
+        )
 
 
 def _check_settings(name: str, pairs: list[str]) -> None:

@@ -242,7 +242,9 @@ class RatingModel:
     def _update_priors(self, *, bias: bool, slope: bool) -> None:
         """Learn the priors from all items and from the workers who rated something."""
         rated, active = self.ratings.counts > 0, self.ratings.worker_counts > 0
-        self.item_variance = _mean(self.u**2 + self.v, rated).clamp(min=MIN_VARIANCE)
+        spread = torch.stack([((self.u**2 + self.v) * rated).sum(), rated.sum().double()])
+        total, n_rated = self.ratings.parts.sum(spread)
+        self.item_variance = (total / n_rated.clamp(min=1)).clamp(min=MIN_VARIANCE)
         if bias:
             self.bias_spread = _mean(self.bias**2 + self.bias_variance, active)
             self.bias_spread = self.bias_spread.clamp(min=MIN_VARIANCE)
@@ -315,7 +317,8 @@ def fit(
     for _ in run.loop(max_iter, "Rounds"):
         before = model.truth
         model.step(bias=bias, slope=slope, heavy_tails=heavy_tails)
-        change = (model.truth - before).abs().max()
+        moves = (model.truth - before).abs()
+        change = ratings.parts.max(moves.max() if len(moves) else moves.sum())
         run.log(change=change)
         if run.settled(change, tol):
             break

@@ -14,6 +14,7 @@ from crowdcore.distributions import Z_95
 from crowdcore.engine.bags import bag_starts
 from crowdcore.errors import DataError
 from crowdcore.number_result import NumberEstimate
+from crowdcore.parts import Alone, Parts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,6 +55,9 @@ class Ratings:
         Ignored: no method for ratings begins from an earlier result.
     scale : {"linear", "log"}
         Whether to work on the ratings as they are, or on their logarithms.
+    parts : Parts, optional
+        The parts of which these ratings are one; everything, unless given. Sums by worker go over
+        the ratings of all parts.
     """
 
     warm_start_was_used = False
@@ -67,8 +71,10 @@ class Ratings:
         use_gold: bool = False,
         start: WarmStart | None = None,
         scale: Scale = "linear",
+        parts: Parts | None = None,
     ) -> None:
         del start
+        self.parts = parts or Alone()
         self.data = data
         self.device = device
         self.use_gold = use_gold
@@ -76,17 +82,30 @@ class Ratings:
         self.n_labels, self.n_items, self.n_workers = data.n_labels, data.n_items, data.n_workers
         given = data.label
         if scale == "log":
-            if data.label.min() <= 0:
+            least = float(self.parts.max(torch.tensor(-data.label.min(initial=np.inf)))) * -1
+            if least <= 0:
                 raise DataError(
-                    f"Logarithms need ratings above 0; the least is {data.label.min():g}",
+                    f"Logarithms need ratings above 0; the least is {least:g}",
                     fix='Set scale to "linear", or correct these ratings.',
                 )
             given = np.log(data.label)
-        self.centre = float(given.mean())
-        self.unit = float(given.std())
+        self.centre, self.unit = self._moments(given)
         if self.unit <= 1e-12 * max(1.0, abs(self.centre)):
             self.unit = 0.0  # all ratings are the same
         self._standard = (given - self.centre) / (self.unit or 1.0)
+        own = self.tensor(data.labels_per_worker, self.dtype)
+        self.worker_counts = self.parts.sum(own)  # [W] how many ratings each worker gave
+        self._worker_sums: tuple[Tensor, Tensor] | None = None
+
+    def _moments(self, given: NDArray[np.float64]) -> tuple[float, float]:
+        """The mean and the standard deviation over all parts."""
+        if self.parts.n == 1:
+            return float(given.mean()), float(given.std())
+        total, n = self.parts.sum(torch.tensor([given.sum(), len(given)], dtype=torch.float64))
+        self.n_labels = int(n)
+        centre = float(total / n)
+        squares = self.parts.sum(torch.tensor(((given - centre) ** 2).sum(), dtype=torch.float64))
+        return centre, float((squares / n).sqrt())
 
     @property
     def labels_per_item(self) -> NDArray[np.int64]:
@@ -137,11 +156,6 @@ class Ratings:
         return self.tensor(self.data.labels_per_item, self.dtype)
 
     @cached_property
-    def worker_counts(self) -> Tensor:
-        """How many ratings each worker gave [W]."""
-        return self.tensor(self.data.labels_per_worker, self.dtype)
-
-    @cached_property
     def values(self) -> Tensor:
         """The standardised ratings [L], in the order of the items."""
         return self.tensor(self.standard_by_item)
@@ -151,10 +165,14 @@ class Ratings:
         """The mean standardised rating of each item [N]; 0, the mean of all, without any."""
         return self.sum_by_item(self.values) / self.counts.clamp(min=1)
 
-    @cached_property
+    @property
     def worker_sums(self) -> tuple[Tensor, Tensor]:
         """Sums of each worker's standardised ratings, and of their squares [W]."""
-        return self.sum_by_worker(self.values), self.sum_by_worker(self.values**2)
+        if self._worker_sums is None:
+            # Not a cached property: its lock is shared by parts that are threads.
+            values = self.values
+            self._worker_sums = self.sum_by_worker(values), self.sum_by_worker(values**2)
+        return self._worker_sums
 
     def sum_over_items(self, *columns: Tensor) -> tuple[Tensor, ...]:
         """Add, for each item, its raters' numbers [W] -> [N] for each column."""
@@ -168,11 +186,13 @@ class Ratings:
     def sum_over_workers(self, *columns: Tensor) -> tuple[Tensor, ...]:
         """Add, for each worker, the numbers [N] of the items that they rated -> [W] each."""
         bags = (self._item_index, self._worker_starts, self._ones)
-        return tuple(_bag_sums(column, *bags) for column in columns)
+        return tuple(self.parts.sum(_bag_sums(column, *bags)) for column in columns)
 
     def weigh_over_workers(self, column: Tensor) -> Tensor:
         """Add, for each worker, their ratings times the numbers [N] of the items -> [W]."""
-        return _bag_sums(column, self._item_index, self._worker_starts, self._values_by_worker)
+        return self.parts.sum(
+            _bag_sums(column, self._item_index, self._worker_starts, self._values_by_worker)
+        )
 
     def of_item(self, values: Tensor) -> Tensor:
         """Give each rating the number [N] of its item -> [L]."""
@@ -190,9 +210,8 @@ class Ratings:
 
     def sum_by_worker(self, values: Tensor) -> Tensor:
         """Add numbers [L], one per row, for each worker -> [W]."""
-        return torch.zeros(self.n_workers, dtype=self.dtype, device=self.device).index_add_(
-            0, self.rows.worker, values
-        )
+        own = torch.zeros(self.n_workers, dtype=self.dtype, device=self.device)
+        return self.parts.sum(own.index_add_(0, self.rows.worker, values))
 
     def estimate(
         self, truth: Tensor, spread: Tensor, *, quantile: Tensor | float = Z_95, **fields: Any
@@ -249,7 +268,7 @@ class Ratings:
 
     @cached_property
     def _ones(self) -> Tensor:
-        return torch.ones(self.n_labels, dtype=self.dtype, device=self.device)
+        return torch.ones(self.data.n_labels, dtype=self.dtype, device=self.device)
 
     @cached_property
     def _item_starts(self) -> Tensor:

@@ -245,11 +245,6 @@ def bucket_path(folder: Path, number: int) -> Path:
     return folder / f"bucket={number:04d}"
 
 
-def is_prepared(path: Path) -> bool:
-    """Tell whether a path is a folder that `crowdcore prepare` wrote or began to write."""
-    return path.is_dir() and ((path / MANIFEST).is_file() or (path / PLAN).is_file())
-
-
 def items_before(sizes: Sequence[int]) -> NDArray[np.int64]:
     """Return where each bucket's items begin, and the last one's end."""
     return np.concatenate([[0], np.cumsum(np.asarray(sizes, np.int64))])

@@ -138,7 +138,7 @@ class PreparedPart(CrowdData):
 
     def in_memory(self) -> CrowdData:
         """Return the labels of this part as plain data, which hold everything in memory."""
-        return CrowdData(
+        data = CrowdData(
             item=self.item,
             worker=self.worker,
             label=self.label,
@@ -149,6 +149,8 @@ class PreparedPart(CrowdData):
             gold=self.gold,
             report=self.report,
         )
+        vars(data)["fingerprint"] = self.fingerprint  # they stand for all labels
+        return data
 
     @property
     def _values(self) -> NDArray[np.float64]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import torch
 
 from crowdcore.data import CrowdData
 from crowdcore.engine.prepared_labels import PreparedLabels
+from crowdcore.engine.ratings import Ratings
 from crowdcore.parts import Threads
 from crowdcore.prepared.layout import PreparedFolder
 from crowdcore.prepared.part import PreparedPart
@@ -45,6 +47,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> PreparedFolder:
     return prepare([where / "labels.csv"], where / "out")
 
 
+def run_threads(work: Callable[[int], None], n: int) -> None:
+    threads = [threading.Thread(target=work, args=(rank,)) for rank in range(n)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
 def fit_parts(folder: PreparedFolder, name: str, shares: list[list[int]], **params: Any) -> Any:
     """Fit a method on threads, one for each share of the buckets."""
     chosen = get_method(name)
@@ -63,11 +73,7 @@ def fit_parts(folder: PreparedFolder, name: str, shares: list[list[int]], **para
             errors.append(error)
             parts[rank].abort()
 
-    threads = [threading.Thread(target=work, args=(rank,)) for rank in range(len(shares))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_threads(work, len(shares))
     if errors:
         raise errors[0]
     by_bucket = {}
@@ -77,6 +83,40 @@ def fit_parts(folder: PreparedFolder, name: str, shares: list[list[int]], **para
             by_bucket[bucket] = estimate.posterior[starts[place] : starts[place + 1]]
     whole = torch.cat([by_bucket[bucket] for bucket in sorted(by_bucket)])
     return whole.numpy(), estimates, parts
+
+
+@pytest.mark.parametrize("name", ["mean", "gauss"])
+def test_ratings_over_parts_are_those_of_one(tmp_path: Path, name: str) -> None:
+    rng = np.random.default_rng(1)
+    truth, bias = rng.normal(50, 10, 150), rng.normal(0, 5, 12)
+    rows = [
+        f"i{item},w{worker},{truth[item] + bias[worker] + rng.normal(0, 3):.2f}"
+        for item in range(150)
+        for worker in rng.choice(12, 5, replace=False)
+    ]
+    (tmp_path / "ratings.csv").write_text("\n".join(["item,worker,score", *rows]) + "\n")
+    folder = prepare([tmp_path / "ratings.csv"], tmp_path / "out", roles={"label": "score"})
+    assert folder.manifest.kind == "ratings"
+    expected = fit(everything(folder), name)
+    found: list[Any] = [None, None, None]
+    parts = Threads.make(3)
+    shares = [[0, 1, 2, 3], [4], [5, 6, 7]]
+
+    def work(rank: int) -> None:
+        data = PreparedPart(folder, shares[rank])
+        ratings = Ratings(data, CPU, parts=parts[rank])
+        method = get_method(name, kind="ratings")
+        run = Run(device="cpu", parts=parts[rank])
+        found[rank] = method.function(ratings, method.configure({}), run)
+
+    run_threads(work, 3)
+    np.testing.assert_allclose(
+        np.concatenate([each.truth for each in found]), expected.truth, atol=1e-8
+    )
+    np.testing.assert_allclose(
+        np.concatenate([each.spread for each in found]), expected.spread, atol=1e-8
+    )
+    assert parts[0].calls == parts[1].calls == parts[2].calls
 
 
 def everything(folder: PreparedFolder) -> CrowdData:
@@ -135,9 +175,5 @@ def test_a_stop_that_one_part_sees_ends_all(folder: PreparedFolder) -> None:
             get_method("ds").function(labels, get_method("ds").configure({}), run)
         ended.append(run.steps)
 
-    threads = [threading.Thread(target=work, args=(rank,)) for rank in (0, 1)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_threads(work, 2)
     assert ended == [3, 3]

@@ -54,6 +54,7 @@ class GaussConfig(RatingConfig):
     "HVEI-131), with slopes",
     config=GaussConfig,
     needs=Needs(kinds=frozenset({"ratings"})),
+    spreads=True,
 )
 def gauss(ratings: Ratings, cfg: GaussConfig, run: Run) -> NumberEstimate:
     """Correct each worker's bias and slope, and weigh workers by their precision."""

@@ -24,6 +24,7 @@ class MeanConfig(RatingConfig):
     paper="Gauss and others; as MEAN in Zheng et al., doi:10.14778/3055540.3055547",
     config=MeanConfig,
     needs=Needs(kinds=frozenset({"ratings"})),
+    spreads=True,
 )
 def mean(ratings: Ratings, cfg: MeanConfig, run: Run) -> NumberEstimate:
     """Average the ratings of each item; all workers count the same."""
