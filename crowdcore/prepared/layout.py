@@ -68,7 +68,8 @@ def bucket_of(names: Any, n_buckets: int) -> NDArray[np.int64]:
     """
     import pyarrow as pa
 
-    _, offset_buffer, data_buffer = names.cast(pa.large_string()).buffers()
+    names = names.cast(pa.large_string())
+    _, offset_buffer, data_buffer = names.buffers()
     offsets = np.frombuffer(offset_buffer, np.int64)[names.offset :][: len(names) + 1]
     sizes = np.diff(offsets)
     if not len(names) or not offsets[-1] - offsets[0]:
