@@ -11,6 +11,7 @@ from crowdcore.cli.bench import bench
 from crowdcore.cli.bench_confidence import confidence, default
 from crowdcore.cli.bench_gate import gate
 from crowdcore.cli.bench_spending import spending
+from crowdcore.cli.bench_scale import scale
 from crowdcore.cli.bench_verdicts import verdicts
 from crowdcore.cli.check import check
 from crowdcore.cli.compare import compare
@@ -60,6 +61,7 @@ bench.command("verdicts")(verdicts)
 bench.command("default")(default)
 bench.command("gate")(gate)
 bench.command("spending")(spending)
+bench.command("scale")(scale)
 app.add_typer(bench, name="bench")
 app.add_typer(workspace, name="workspace")
 app.command("dashboard")(dashboard)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from crowdcore.run import Run
 
-SECONDS_BETWEEN = 30.0
+SECONDS_BETWEEN = 10.0
 """Counts are kept no more often than this."""
 
 KEPT_STEPS = 2

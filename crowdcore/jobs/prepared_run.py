@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from crowdcore.data import DataError
 from crowdcore.jobs import prepared_results
 from crowdcore.jobs.prepared_results import Making, Totals
@@ -46,7 +48,7 @@ class PreparedRequest:
     seed: int = 0
     device: Device = "auto"
     worker_options: Mapping[str, Any] = field(default_factory=dict)
-    keep_every: float = 30.0
+    keep_every: float = 10.0
 
 
 def check_request(request: PreparedRequest, folder: PreparedFolder) -> tuple[Any, Any]:
@@ -116,6 +118,7 @@ def run_part(
         If the run was asked to stop.
     """
     parts = parts or Alone()
+    clock = [time.process_time()]
     folder, out, began = PreparedFolder(request.folder), request.out, time.perf_counter()
     method, config = check_request(request, folder)
     _begin(out, parts, request, folder)
@@ -136,10 +139,12 @@ def run_part(
         began=began,
         used_gold=use_gold or method.needs.gold or estimate.used_gold,
     )
+    clock.append(time.process_time())
     _tell(run, watch, "Writing truths")
     totals = _over_parts(prepared_results.write_truths(estimate, data, making, out), parts)
     if parts.rank:
         return None
+    clock.append(time.process_time())
     _tell(run, watch, "Judging workers")
     estimate = _without_items(estimate)
     workers, provenance = prepared_results.judge_workers(
@@ -147,6 +152,9 @@ def run_part(
     )
     history = [row for row in run.history if len(row) > 2]  # noqa: PLR2004  (stage, step)
     record = prepared_results.record_of(folder, provenance, history, totals, n_parts=parts.n)
+    clock.append(time.process_time())
+    stages = zip(("fit", "truths", "workers"), np.diff(clock).tolist(), strict=True)
+    record["cpu_seconds"] = dict(stages)  # of rank 0
     prepared_results.finish(out, workers, record)
     shutil.rmtree(out / prepared_results.STATE, ignore_errors=True)
     return {**record, "workers": workers["verdict"].value_counts().to_dict()}
