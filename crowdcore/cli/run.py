@@ -48,6 +48,14 @@ if TYPE_CHECKING:
     from crowdcore.config import Config
 
 
+class TruthsFormat(StrEnum):
+    """What truths are written as."""
+
+    AUTO = "auto"
+    CSV = "csv"
+    PARQUET = "parquet"
+
+
 class Device(StrEnum):
     """What computes."""
 
@@ -137,6 +145,12 @@ def run(
             help="Processes that work together, on a folder that `crowdcore prepare` wrote.",
         ),
     ] = 1,
+    truths_format: Annotated[
+        TruthsFormat,
+        typer.Option(
+            "--format", help="What truths are written as; auto takes Parquet from a million items."
+        ),
+    ] = TruthsFormat.AUTO,
     for_spreadsheets: ForSpreadsheets = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     item: ItemColumn = None,
@@ -231,7 +245,15 @@ def run(
     files = []
     if out is not None:
         record = {**result_record(result), "reading": as_stored(read_as)}
-        files = write_run(result, workers, out, record, for_spreadsheets=for_spreadsheets)
+        formats = {TruthsFormat.CSV: False, TruthsFormat.PARQUET: True}
+        files = write_run(
+            result,
+            workers,
+            out,
+            record,
+            for_spreadsheets=for_spreadsheets,
+            as_parquet=formats.get(truths_format),
+        )
     summary = summarise(result, workers)
     if as_json:
         echo_json({**summary, "files": [str(path) for path in files]})

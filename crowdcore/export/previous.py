@@ -42,6 +42,8 @@ def read_warm_start(folder: Path) -> WarmStart:
         Where truths.csv is missing, or lacks the items or their probabilities.
     """
     path = folder / "truths.csv"
+    if not path.is_file() and (folder / "truths.parquet").is_file():
+        path = folder / "truths.parquet"  # of many items
     if not path.is_file():
         raise DataError(
             f"There is no truths.csv in {str(folder)!r}",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,6 +15,9 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from crowdcore.atomic import atomic
+
+ROWS_PER_GROUP = 65_536
+"""Rows of a row group of large tables, so that pages read a few of them."""
 
 Target = str | Path | BinaryIO
 """A path, whose file is either whole or not there, or an open file."""
@@ -179,3 +183,19 @@ def defuse_text(text: str) -> str:
         The same text, marked where it needs it.
     """
     return str(defuse(pa.array([text]))[0].as_py())
+
+
+def write_float32_parquet(table: pd.DataFrame, path: Path) -> None:
+    """Write a large table as Parquet, with numbers in single precision.
+
+    Parameters
+    ----------
+    table
+        What to write.
+    path
+        The file; it appears whole or not at all.
+    """
+    numbers = table.select_dtypes("float64").columns
+    narrow = pa.Table.from_pandas(table.astype(dict.fromkeys(numbers, np.float32)))
+    with atomic(path) as temporary:
+        pq.write_table(narrow, temporary, compression="zstd", row_group_size=ROWS_PER_GROUP)

@@ -38,9 +38,6 @@ TRUTHS, WORKERS, RESULT, SUCCESS, STATE = (
 MAX_JUDGED_LABELS = 10_000_000
 """Labels by which workers are judged; in larger crowds those of a random sample of the items."""
 
-ROWS_PER_GROUP = 65_536
-"""Rows of a row group of truths, so that pages read a few of them."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Making:
@@ -91,8 +88,7 @@ def write_truths(estimate: Any, data: PreparedPart, making: Making, out: Path) -
     Totals
         Of this part.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    from crowdcore.export.writers import write_float32_parquet
 
     (out / TRUTHS).mkdir(parents=True, exist_ok=True)
     totals = Totals()
@@ -102,13 +98,7 @@ def write_truths(estimate: Any, data: PreparedPart, making: Making, out: Path) -
             continue
         own = _slice(estimate, slice(int(first), int(end)), data.n_items)
         result = _checked(own, PreparedPart(data.folder, [number]), making)
-        frame = result.truths()
-        numbers = frame.select_dtypes("float64").columns
-        table = pa.Table.from_pandas(frame.astype(dict.fromkeys(numbers, np.float32)))
-        path = truths_path(out, number)
-        partial = path.with_suffix(".part")
-        pq.write_table(table, partial, compression="zstd", row_group_size=ROWS_PER_GROUP)
-        partial.rename(path)
+        write_float32_parquet(result.truths(), truths_path(out, number))
         _add(totals, result)
     return totals
 

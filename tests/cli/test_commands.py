@@ -52,6 +52,19 @@ def test_methods_are_listed_with_what_they_need() -> None:
     assert listed["g_mv"]["role"] == "complete"
 
 
+def test_truths_can_be_parquet_which_later_commands_read(labels: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert call("run", labels, "--method", "ds", "--out", out).exit_code == 0
+    done = call("run", labels, "--method", "ds", "--format", "parquet", "--out", out)
+    assert done.exit_code == 0, done.output
+    names = sorted(path.name for path in out.iterdir())
+    assert names == ["result.json", "truths.parquet", "workers.csv"]
+    again = call("run", labels, "--method", "ds", "--start-from", out, "--json")
+    assert again.exit_code == 0, again.output
+    exported = call("export", out, "--as", "long", "--out", tmp_path / "exported")
+    assert exported.exit_code == 0, exported.output
+
+
 def test_run_writes_truths_workers_and_the_record(labels: Path, tmp_path: Path) -> None:
     out = tmp_path / "deep" / "out"
     done = call("run", labels, "--method", "mv", "--gold", tmp_path / "gold.csv", "--out", out)
