@@ -51,6 +51,7 @@ PAGES = (
     Page(name="data", title="Data", icon="table_view", section=PREPARE),
     Page(name="agreement", title="Agreement", icon="handshake", section=PREPARE),
     Page(name="run", title="Run", icon="play_circle", section=PREPARE),
+    Page(name="scale", title="Large data", icon="database", section=PREPARE),
     Page(name="truths", title="Truths", icon="task_alt", section=RESULTS),
     Page(name="workers", title="Workers", icon="groups", section=RESULTS),
     Page(name="answers", title="Answer a few", icon="quiz", section=DECIDE, kinds=CLASSES_ONLY),

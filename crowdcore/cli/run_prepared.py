@@ -62,11 +62,12 @@ def run_prepared(
     from crowdcore.cli.run import parse_params
     from crowdcore.data import DataError
     from crowdcore.jobs import part_processes
-    from crowdcore.jobs.prepared_results import STATE
     from crowdcore.jobs.prepared_run import PreparedRequest, check_request, run_part
     from crowdcore.methods import DEFAULTS
     from crowdcore.prepared.layout import PreparedFolder
+    from crowdcore.prepared.results import STATE
     from crowdcore.registry import get_method
+    from crowdcore.run import Cancelled
 
     if out is None:
         raise DataError("A run on a prepared folder writes its results", fix="Name a --out folder.")
@@ -90,11 +91,15 @@ def run_prepared(
         code = part_processes.run_processes(_without_parts(sys.argv[1:]), n_parts, out / STATE)
         raise typer.Exit(code)
     with part_processes.joined_group(device) as parts:
-        if parts.rank:
-            run_part(request, parts=parts)
-            return
-        with progress() as watch:
-            record = run_part(request, parts=parts, watch=watch)
+        try:
+            if parts.rank:
+                run_part(request, parts=parts)
+                return
+            with progress() as watch:
+                record = run_part(request, parts=parts, watch=watch)
+        except Cancelled:
+            typer.echo("Stopped; the same command goes on from the last kept step.", err=True)
+            raise typer.Exit(part_processes.INTERRUPTED) from None
     assert record is not None  # of rank 0
     if as_json:
         echo_json({name: record[name] for name in record if name != "history"})

@@ -20,20 +20,13 @@ from crowdcore.method import Method
 from crowdcore.number_result import NumberResult
 from crowdcore.prepared.layout import PreparedFolder
 from crowdcore.prepared.part import PreparedPart
+from crowdcore.prepared.results import RESULT, SUCCESS, TRUTHS, WORKERS
 from crowdcore.result import Estimate, Provenance, Result
 from crowdcore.run import Run
 from crowdcore.wording import count
 
 if TYPE_CHECKING:
     import pandas as pd
-
-TRUTHS, WORKERS, RESULT, SUCCESS, STATE = (
-    "truths",
-    "workers.parquet",
-    "result.json",
-    "_SUCCESS",
-    ".state",
-)
 
 MAX_JUDGED_LABELS = 10_000_000
 """Labels by which workers are judged; in larger crowds those of a random sample of the items."""

@@ -15,6 +15,7 @@ from crowdcore.data import DataError
 from crowdcore.jobs import prepared_results
 from crowdcore.jobs.prepared_results import Making, Totals
 from crowdcore.parts import Alone, Parts
+from crowdcore.prepared import results
 from crowdcore.prepared.layout import PreparedFolder
 from crowdcore.prepared.part import PreparedPart
 from crowdcore.run import Device, Progress, Run
@@ -89,7 +90,7 @@ def run_part(
     request: PreparedRequest,
     *,
     parts: Parts | None = None,
-    watch: Callable[[Progress], None] | None = None,
+    watch: Watch | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> dict[str, Any] | None:
     """Fit a method on this part's buckets, together with the other parts, and write the results.
@@ -125,8 +126,8 @@ def run_part(
     run = Run(
         seed=request.seed,
         device=request.device,
-        watch=watch if parts.rank == 0 else None,
-        should_stop=should_stop,
+        watch=_tell(out, watch) if parts.rank == 0 else None,
+        should_stop=lambda: (should_stop is not None and should_stop()) or _is_to_stop(out, parts),
         parts=parts,
     )
     data = PreparedPart(folder, folder.share(parts.rank, parts.n))
@@ -140,12 +141,12 @@ def run_part(
         used_gold=use_gold or method.needs.gold or estimate.used_gold,
     )
     clock.append(time.process_time())
-    _tell(run, watch, "Writing truths")
+    _tell_stage(out, watch, parts, "Writing truths")
     totals = _over_parts(prepared_results.write_truths(estimate, data, making, out), parts)
     if parts.rank:
         return None
     clock.append(time.process_time())
-    _tell(run, watch, "Judging workers")
+    _tell_stage(out, watch, parts, "Judging workers")
     estimate = _without_items(estimate)
     workers, provenance = prepared_results.judge_workers(
         estimate, folder, making, out, dict(request.worker_options)
@@ -156,7 +157,7 @@ def run_part(
     stages = zip(("fit", "truths", "workers"), np.diff(clock).tolist(), strict=True)
     record["cpu_seconds"] = dict(stages)  # of rank 0
     prepared_results.finish(out, workers, record)
-    shutil.rmtree(out / prepared_results.STATE, ignore_errors=True)
+    shutil.rmtree(out / results.STATE, ignore_errors=True)
     return {**record, "workers": workers["verdict"].value_counts().to_dict()}
 
 
@@ -166,7 +167,7 @@ def _begin(out: Path, parts: Parts, request: PreparedRequest, folder: PreparedFo
 
     import torch
 
-    state = out / prepared_results.STATE
+    state = out / results.STATE
     wanted = {
         "data": folder.manifest.fingerprint,
         "method": request.method,
@@ -175,13 +176,15 @@ def _begin(out: Path, parts: Parts, request: PreparedRequest, folder: PreparedFo
     }
     if parts.rank == 0:
         out.mkdir(parents=True, exist_ok=True)
-        for name in (prepared_results.SUCCESS, prepared_results.RESULT, prepared_results.WORKERS):
+        (state / results.STOP).unlink(missing_ok=True)
+        for name in (results.SUCCESS, results.RESULT, results.WORKERS):
             (out / name).unlink(missing_ok=True)
         path = state / "request.json"
         if not path.exists() or json.loads(path.read_text(encoding="utf-8")) != wanted:
-            shutil.rmtree(state, ignore_errors=True)
-            shutil.rmtree(out / prepared_results.TRUTHS, ignore_errors=True)
-            state.mkdir(parents=True)
+            for older in state.glob("step-*.npz"):
+                older.unlink()
+            shutil.rmtree(out / results.TRUTHS, ignore_errors=True)
+            state.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps(wanted), encoding="utf-8")
     parts.sum(torch.zeros(1))  # nobody looks for counts before they are cleared
 
@@ -209,7 +212,7 @@ def _fit(
             labels = PreparedLabels(data, run.device, use_gold=use_gold, parts=run.parts)
             if method.id != POOL:
                 labels.kept = KeptCounts(
-                    request.out / prepared_results.STATE,
+                    request.out / results.STATE,
                     run,
                     writes=run.parts.rank == 0,
                     device=run.device,
@@ -218,9 +221,28 @@ def _fit(
         return method.function(labels, config, run)
 
 
-def _tell(run: Run, watch: Callable[[Progress], None] | None, stage: str) -> None:
-    if watch is not None and run.parts.rank == 0:
-        watch(Progress(stage=stage, step=0, total=1, speed=0.0))
+Watch = Callable[[Progress], None]
+
+
+def _tell(out: Path, watch: Watch | None) -> Watch:
+    """Leave word on the disk of how far the fit is, and tell whoever watches."""
+
+    def tell(progress: Progress) -> None:
+        results.write_progress(out, progress.stage, progress.step, progress.total)
+        if watch is not None:
+            watch(progress)
+
+    return tell
+
+
+def _tell_stage(out: Path, watch: Watch | None, parts: Parts, stage: str) -> None:
+    if parts.rank == 0:
+        _tell(out, watch)(Progress(stage=stage, step=0, total=1, speed=0.0))
+
+
+def _is_to_stop(out: Path, parts: Parts) -> bool:
+    """Whether somebody asked for a stop; one part looks, and all agree."""
+    return parts.rank == 0 and (out / results.STATE / results.STOP).exists()
 
 
 def _without_items(estimate: Any) -> Any:
