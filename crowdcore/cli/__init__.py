@@ -10,8 +10,8 @@ from crowdcore.cli.audit_sample import audit_sample
 from crowdcore.cli.bench import bench
 from crowdcore.cli.bench_confidence import confidence, default
 from crowdcore.cli.bench_gate import gate
-from crowdcore.cli.bench_spending import spending
 from crowdcore.cli.bench_scale import scale
+from crowdcore.cli.bench_spending import spending
 from crowdcore.cli.bench_verdicts import verdicts
 from crowdcore.cli.check import check
 from crowdcore.cli.compare import compare

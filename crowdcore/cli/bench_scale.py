@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from crowdcore.cli.bench import JsonFile
+from crowdcore.cli.bench_reading import JsonFile
 from crowdcore.cli.terminal import counter, paragraphs, table, write_json
 
 

@@ -9,6 +9,7 @@ import streamlit as st
 
 from crowdcore.data import DataError
 from crowdcore.jobs.prepared_launch import last_words, launch
+from crowdcore.methods import DEFAULTS
 from crowdcore.prepared.layout import PreparedFolder
 from crowdcore.prepared.results import STATE, SUCCESS, ask_to_stop, read_progress
 from crowdcore.registry import all_methods
@@ -47,7 +48,7 @@ def _draw_form(folder: PreparedFolder) -> None:
     with st.form("scale_run"):
         method = st.selectbox(
             "Method", list(able), format_func=able.__getitem__, key="scale_method",
-            index=list(able).index("ds") if "ds" in able else 0,
+            index=list(able).index(DEFAULTS[manifest.kind]) if DEFAULTS[manifest.kind] in able else 0,
         )  # fmt: skip
         columns = st.columns(2)
         n_parts = columns[0].number_input(

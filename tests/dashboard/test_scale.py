@@ -40,7 +40,7 @@ def test_a_prepared_folder_is_opened_by_its_path_and_run_in_parts(
     page.button[0].click().run()
     assert not page.exception
     out = prepared.with_name("prepared-results")
-    assert launched == [(prepared, out, {"method": "ds", "seed": 0, "n_parts": 2})]
+    assert launched == [(prepared, out, {"method": "auto", "seed": 0, "n_parts": 2})]
 
 
 def test_results_are_shown_a_page_at_a_time(
