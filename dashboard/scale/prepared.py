@@ -44,11 +44,12 @@ def draw(path: Path) -> None:
 def _draw_form(folder: PreparedFolder) -> None:
     manifest = folder.manifest
     able = {m.id: m.title for m in all_methods() if m.spreads and manifest.kind in m.kinds}
+    usual = DEFAULTS[manifest.kind]
     st.subheader("Run a method", anchor=False)
     with st.form("scale_run"):
         method = st.selectbox(
             "Method", list(able), format_func=able.__getitem__, key="scale_method",
-            index=list(able).index(DEFAULTS[manifest.kind]) if DEFAULTS[manifest.kind] in able else 0,
+            index=list(able).index(usual) if usual in able else 0,
         )  # fmt: skip
         columns = st.columns(2)
         n_parts = columns[0].number_input(
