@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
+from crowdcore.audit.kinds import audit_of
+from crowdcore.export.columns import TableColumn
 from crowdcore.prepared.results import ResultsFolder
-from crowdcore.wording import count, duration, percent
-from dashboard import widgets
+from crowdcore.wording import count, duration, percent, when
+from dashboard import listed, widgets
 from dashboard.text import escape_md
 
 WORKER_COLUMNS = [  # those that verdicts on every kind of labels come with
@@ -26,8 +29,8 @@ def draw(path: Path) -> None:
     provenance, data, summary = record["provenance"], record["data"], record["summary"]
     st.caption(
         escape_md(
-            f"{provenance['title']} · seed {provenance['seed']} · {provenance['created']} · took "
-            f"{duration(provenance['seconds'])} in {count(record['parts'], 'part')}"
+            f"{provenance['title']} · seed {provenance['seed']} · {when(provenance['created'])} · "
+            f"took {duration(provenance['seconds'])} in {count(record['parts'], 'part')}"
         )
     )
     for note in provenance["notes"]:
@@ -64,9 +67,7 @@ def _draw_workers(folder: ResultsFolder) -> None:
             f"The {count(MAX_WORKERS_SHOWN)} with the most labels of {count(len(frame))}; "
             "workers.parquet in the folder has all."
         )
-    shown = frame.nlargest(MAX_WORKERS_SHOWN, "n_labels")
-    columns = {name: st.column_config.NumberColumn(format="percent") for name in _shares(shown)}
-    widgets.table(shown, alt="Workers with their verdicts", columns=columns, height=380)
+    _table(frame.nlargest(MAX_WORKERS_SHOWN, "n_labels"), _audit(folder).worker_columns, "Workers")
 
 
 def _draw_truths(folder: ResultsFolder) -> None:
@@ -74,19 +75,23 @@ def _draw_truths(folder: ResultsFolder) -> None:
     if not folder.n_pages:
         return
     page = st.number_input("Page", 1, folder.n_pages, 1, key="scale_page", width=140)
-    frame = _truths(str(folder.path), _version(folder), int(page) - 1)
+    plain = [column.name for column in _audit(folder).truth_columns if not column.is_family]
+    frame = _truths(str(folder.path), _version(folder), int(page) - 1, tuple(plain))
     st.caption(
         f"Page {page} of {count(folder.n_pages)}, {count(len(frame), 'item')}. Pages are pieces of "
-        "buckets, so each is a random sample of the items."
+        "buckets, so each is a random sample of the items; the files there have probabilities too."
     )
-    columns = {name: st.column_config.NumberColumn(format="percent") for name in _shares(frame)}
-    widgets.table(frame, alt="Truths of some items", columns=columns, height=380)
+    _table(frame, _audit(folder).truth_columns, "Truths of some items")
 
 
-def _shares(frame: Any) -> list[str]:
-    """Columns that hold shares between 0 and 1."""
-    known = ("accuracy", "accuracy_low", "accuracy_high", "probability", "confidence")
-    return [name for name in frame.columns if name in known or name.startswith("p:")]
+def _audit(folder: ResultsFolder) -> Any:
+    return audit_of(folder.record["data"]["kind"])
+
+
+def _table(frame: Any, columns: Sequence[TableColumn[Any]], alt: str) -> None:
+    """Draw the columns that are defined for such a table, with their titles and help."""
+    shown = listed.cells(frame, columns)
+    widgets.table(shown, alt=alt, columns=listed.settings(columns), height=380)
 
 
 def _version(folder: ResultsFolder) -> str:
@@ -107,6 +112,6 @@ def _verdicts(path: str, version: str) -> dict[str, int]:
 
 
 @st.cache_data(max_entries=4, show_spinner=False)
-def _truths(path: str, version: str, page: int) -> Any:
+def _truths(path: str, version: str, page: int, columns: tuple[str, ...]) -> Any:
     del version
-    return ResultsFolder(Path(path)).truths(page)
+    return ResultsFolder(Path(path)).truths(page, list(columns))
