@@ -14,7 +14,7 @@ from crowdcore.engine.training import Learner
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from crowdcore.engine.labels import LabelRows
+    from crowdcore.engine.labels import LabelRows, Labels
     from crowdcore.engine.splits import Split
     from crowdcore.engine.training import Training
 
@@ -35,7 +35,7 @@ def heads_of(net: networks.Net) -> networks.Heads:
 
 
 def learn_shares(
-    net: networks.Net, hidden: Tensor, training: Training, split: Split
+    net: networks.Net, hidden: Tensor, labels: Labels, training: Training, split: Split
 ) -> networks.Net:
     """Weigh the heads so that those of the others, jointly, predict what a worker gave.
 
@@ -47,6 +47,8 @@ def learn_shares(
         A net with a trained head for each worker.
     hidden : Tensor [N, H]
         What its trunk makes of all items.
+    labels : Labels
+        What workers gave.
     training : Training
         The training loop; its learning rate is replaced.
     split : Split
@@ -57,7 +59,7 @@ def learn_shares(
     Net
         The same net.
     """
-    labels, observed = training.labels, training.labels.rows
+    observed = labels.rows
     if labels.n_workers == 1:
         return net  # there are no others
     heads = heads_of(net.requires_grad_(requires_grad=False))

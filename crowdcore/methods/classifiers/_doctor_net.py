@@ -40,4 +40,4 @@ def train_heads(classifier: ItemClassifier) -> tuple[networks.Net, Split]:
 def train_shares(classifier: ItemClassifier, net: networks.Net, split: Split) -> networks.Net:
     """Weigh the heads; nothing but their shares is changed, or can be from then on."""
     hidden = networks.apply_in_chunks(net.trunk, classifier.items.x)
-    return learn_shares(net, hidden, classifier.training, split)
+    return learn_shares(net, hidden, classifier.labels, classifier.training, split)

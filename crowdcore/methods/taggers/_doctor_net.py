@@ -55,4 +55,4 @@ def train_shares(tagger: TextTagger, net: Net, split: Split) -> Net:
     )
     hidden = apply_to_texts(net.trunk, tagger.features, tagger.offsets)
     cfg = tagger.cfg.model_copy(update={"batch": LABELS_PER_STEP})
-    return learn_shares(net, hidden, replace(tagger.training, cfg=cfg), rows)
+    return learn_shares(net, hidden, labels, replace(tagger.training, cfg=cfg), rows)
