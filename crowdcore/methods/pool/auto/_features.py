@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from crowdcore.run import Run
 
 LEARNERS = ("max_mig", "dl_em", "crowd_layer")
-"""Methods that are tried, the quick ones first. `mmlc_owf` costs ten times as much as all of them
-and added nothing to them on four sets."""
+"""Methods that are tried, the quick ones first. `mmlc_owf` costs two to five times as much as all
+of them together, and added nothing to them on four sets."""
 
 N_FOLDS = 3
 
