@@ -27,15 +27,13 @@ MAX_OPEN_NOTES = 3
 MAX_LABEL_LETTERS = 120
 """Letters of a run's label in a page's head."""
 
-# Columns give way only on phones; beside a sidebar they would get too narrow to read before that.
-_NARROW = """<style>
-[class*="st-key-side_by_side"] [data-testid="stColumn"] { min-width: min(100%, 20rem); }
-</style>"""
 
-
-# Streamlit's own margins take 160 of 1440 pixels from the tables.
+# Streamlit's own margins take 160 of 1440 pixels from the tables. Columns give way only on phones;
+# beside a sidebar they, and numbers side by side, would get too narrow to read before that.
 _WIDE = """<style>
 [data-testid="stMainBlockContainer"] { padding: 3.25rem 2rem 4rem; }
+[class*="st-key-side_by_side"] [data-testid="stColumn"] { min-width: min(100%, 20rem); }
+[class*="st-key-overview_figures"] > div { min-width: 12.5rem; }
 </style>"""
 
 
@@ -47,7 +45,6 @@ def use_width() -> None:
 def open_results(page_name: str) -> RunRow:
     """Write the page's head and return the run to show; without one, say what to do and stop."""
     st.title(get_page(page_name).title, anchor=False)
-    st.html(_NARROW)
     project = state.project()
     if project is None:
         empty_state(
