@@ -64,6 +64,7 @@ class CompletedLabels(Labels):
         self.dtype = torch.float64 if self.n_labels < DOUBLE_BELOW_LABELS else torch.float32
         self._observed = Labels(observed, device, use_gold=use_gold)
         self._observed.dtype = self.dtype
+        self.parts = self._observed.parts
 
     def __getattr__(self, name: str) -> Any:
         if name != "data":

@@ -17,7 +17,7 @@ from crowdcore.jobs import stop_daemon
 from crowdcore.simulation import simulate
 from crowdcore.workspace import Workspace
 from dashboard.server.startup import WELCOMED
-from tests.dashboard.results import pets, save_run
+from tests.dashboard.results import pets
 from tests.dashboard.server import serving
 from tests.export.finished import MTURK, finished
 
@@ -217,7 +217,9 @@ def test_a_completed_matrix_is_drawn_compared_and_downloaded(
 def test_results_go_back_to_the_file_and_to_tools(
     page: Page, address: str, home: Workspace
 ) -> None:
-    run = save_run(home, finished(MTURK, "batch.csv").data, "mv", project="Way back")
+    batch = finished(MTURK, "batch.csv").data
+    dataset = home.add_data(home.create_project("Way back").id, batch, name="batch.csv")
+    run = home.queue(dataset.id, "mv")
     page.goto(address)
     page.goto(f"{address.partition('?')[0]}export?project={run.project_id}&run={run.id}")
     names = []
