@@ -135,6 +135,9 @@ def _of_classes(result: Result, decided: Mapping[str, Decision], used: frozenset
     else:
         sure = mapped_confidence(result).copy()
         basis = "As far as other crowds can tell."
+        if data.gold is not None and not result.provenance.used_gold and data.has_gold.any():
+            sure = _with_gold(sure, result, expected)
+            basis = "As far as other crowds and gold can tell."
     rows = _comparable(result, decided, used, sure)
     if len(rows.right):
         sure = learnt_confidence(
@@ -159,6 +162,14 @@ def _of_classes(result: Result, decided: Mapping[str, Decision], used: frozenset
         high=high,
         n_learnt=len(rows.right),
     )
+
+
+def _with_gold(sure: Floats, result: Result, expected: ExpectedAccuracy) -> Floats:
+    """Move confidences so that their mean is what gold says of the whole."""
+    is_open = ~result.data.has_gold
+    chance = np.where(is_open, 1 - sure, ~_known_right(result, {}))
+    moved = with_mean(chance, is_open, 1 - expected.estimate)
+    return np.where(is_open, 1 - moved, sure)
 
 
 def _known_right(result: Result, decided: Mapping[str, Decision]) -> NDArray[np.bool_]:

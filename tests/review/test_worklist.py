@@ -9,6 +9,7 @@ import pytest
 
 from crowdcore import CrowdData, fit
 from crowdcore.building import comparisons_of
+from crowdcore.confidence.accuracy import expected_accuracy
 from crowdcore.data import DataError
 from crowdcore.decisions import Decision
 from crowdcore.result import Result
@@ -94,6 +95,16 @@ def test_what_a_run_was_given_teaches_only_what_was_said_before_it() -> None:
     assert unseen.n_learnt == given.n_learnt == 20
     open_items = given.is_open
     assert given.chance[open_items].mean() > unseen.chance[open_items].mean() + 0.02
+
+
+def test_gold_says_the_same_of_the_list_as_of_the_truths() -> None:
+    result = crowd()
+    gold = np.where(np.arange(result.data.n_items) < 60, result.truth, -1)
+    checked = replace(result, data=replace(result.data, gold=gold))
+    expected = expected_accuracy(checked)
+    assert expected is not None
+    assert abs(item_risk(checked).expected_right - expected.estimate) < 0.01
+    assert item_risk(checked).expected_right > item_risk(result).expected_right + 0.02
 
 
 def test_a_mean_is_moved_without_touching_what_is_known() -> None:
