@@ -169,7 +169,7 @@ def test_a_finished_run_tells_its_facts_and_opens_its_results(
     assert "right against gold" in text_of(page)
     page.button(key=f"open:{row.id}").click().run()
     assert page.query_params["run"] == row.id
-    assert page.title[0].value == "Truths"
+    assert page.title[0].value == "Overview"
 
 
 def test_a_run_tells_which_run_it_began_from_also_when_that_is_gone(
