@@ -14,23 +14,23 @@ if TYPE_CHECKING:
     from crowdcore.reading.labels.read import read_labels as read_labels
     from crowdcore.registry import fit as fit
     from crowdcore.registry import get_method as get_method
-    from crowdcore.result import Result as Result
+    from crowdcore.results.result import Result as Result
     from crowdcore.run import Cancelled as Cancelled
     from crowdcore.run import Progress as Progress
     from crowdcore.run import Run as Run
-    from crowdcore.simulation import simulate as simulate
+    from crowdcore.simulation.classes import simulate as simulate
 
 _HOMES = {
     "Cancelled": "crowdcore.run",
     "CrowdData": "crowdcore.data",
     "DataError": "crowdcore.errors",
     "Progress": "crowdcore.run",
-    "Result": "crowdcore.result",
+    "Result": "crowdcore.results.result",
     "Run": "crowdcore.run",
     "fit": "crowdcore.registry",
     "get_method": "crowdcore.registry",
     "read_labels": "crowdcore.reading.labels.read",
-    "simulate": "crowdcore.simulation",
+    "simulate": "crowdcore.simulation.classes",
 }
 
 __all__ = list(_HOMES)

@@ -13,7 +13,7 @@ from crowdcore import questions
 from crowdcore.artefacts.candidates import Candidates
 from crowdcore.data import UNKNOWN, DataError, Floats, Kind
 from crowdcore.decisions import Decision
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 from crowdcore.wording import count, percent
 
 MAX_UNSURE_SHARE = 0.5

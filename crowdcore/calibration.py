@@ -14,7 +14,7 @@ from crowdcore.confusion import crowd_shrunk, given_counts
 from crowdcore.data import CrowdData, DataError, Floats, Kind
 from crowdcore.distributions import TIE_TOLERANCE
 from crowdcore.engine.splits import MIN_LABELS_PER_ITEM, one_label_per_item
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 
 TEMPERATURES = np.exp(np.linspace(-1.0, 3.0, 81))
 """Temperatures to try."""

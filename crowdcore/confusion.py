@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from crowdcore.data import UNKNOWN, Floats
 
 if TYPE_CHECKING:
-    from crowdcore.result import Result
+    from crowdcore.results.result import Result
 
 
 def worker_confusion(result: Result) -> Floats:

@@ -9,7 +9,7 @@ import numpy as np
 from crowdcore.artefacts.trained_network import TrainedNetwork
 from crowdcore.data import Floats
 from crowdcore.distributions import Z_95
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 
 MIN_GOLD_ITEMS = 5
 """Fewer gold items than this say too little."""

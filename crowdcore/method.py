@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from crowdcore.artefacts.completion import Filled
-    from crowdcore.result import Estimate, Result
+    from crowdcore.results.result import Estimate, Result
     from crowdcore.warm_start import WarmStart
 
 Role = Literal["aggregate", "complete"]
@@ -205,10 +205,10 @@ class Method:
         config = self.configure(params)
         self.check(config, data, completed=completion is not None)
         use_gold = bool(getattr(config, "use_gold", False))
-        from crowdcore.class_result import ClassResult
         from crowdcore.engine.completed_labels import CompletedLabels
         from crowdcore.engine.containers import finished, labels_of
-        from crowdcore.result import Result
+        from crowdcore.results.classes import ClassResult
+        from crowdcore.results.result import Result
 
         run = run if run is not None else Run(seed=seed, device=device)
         began = time.perf_counter()

@@ -14,7 +14,7 @@ from crowdcore import methods as home
 from crowdcore.artefacts.artefact import Artefact
 from crowdcore.data import CrowdData, DataError, Kind
 from crowdcore.method import Method, Role
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 from crowdcore.run import Device, Run
 from crowdcore.set_methods import can_take_sets, for_sets
 from crowdcore.warm_start import WarmStart

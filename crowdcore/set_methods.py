@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from crowdcore.config import Config
     from crowdcore.engine.set_answers import Questions, SetAnswers
     from crowdcore.method import Method
+    from crowdcore.results.sets import SetEstimate
     from crowdcore.run import Run
-    from crowdcore.set_result import SetEstimate
 
 SETTING = "workers_per_class"
 """The setting that methods for sets have beside their own."""
@@ -87,7 +87,7 @@ def for_sets(method: Method) -> Method:
 def _answer(method: Method, answers: SetAnswers, cfg: Config, run: Run) -> SetEstimate:
     """Answer all questions by one fit, and join what belongs to an item."""
     from crowdcore.engine.set_answers import YES
-    from crowdcore.set_result import SetEstimate
+    from crowdcore.results.sets import SetEstimate
 
     params = cfg.model_dump()
     per_class = bool(params.pop(SETTING))

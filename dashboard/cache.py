@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from crowdcore.confidence.accuracy import ExpectedAccuracy
     from crowdcore.data import CrowdData, Kind
     from crowdcore.export.columns import TableColumn
-    from crowdcore.result import Result
+    from crowdcore.results.result import Result
     from crowdcore.review.guideline import GuidelineProblems
     from crowdcore.review.worklist import Worklist
     from crowdcore.spending.plan import SpendPlan

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from crowdcore.arena_simulation import simulate_arena
-from crowdcore.rating_simulation import RatingCharacter, simulate_ratings
-from crowdcore.set_simulation import simulate_sets
-from crowdcore.simulated_times import add_times
-from crowdcore.simulation import simulate
+from crowdcore.simulation.classes import simulate
+from crowdcore.simulation.comparisons import simulate_arena
+from crowdcore.simulation.ratings import RatingCharacter, simulate_ratings
+from crowdcore.simulation.sets import simulate_sets
+from crowdcore.simulation.times import add_times
 from sample_data.writing import describe, png, write, write_answers, write_long, write_workers
 
 HERE = Path(__file__).parent

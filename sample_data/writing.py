@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdcore.simulation import Simulation
+from crowdcore.simulation.classes import Simulation
 
 
 def write_long(

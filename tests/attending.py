@@ -10,7 +10,7 @@ from crowdcore.artefacts.attention import AttentionMap
 from crowdcore.artefacts.embedding import Embedding
 from crowdcore.confusion import worker_confusion
 from crowdcore.data import Floats
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 
 
 def attending(

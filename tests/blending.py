@@ -6,7 +6,7 @@ import numpy as np
 
 from crowdcore.artefacts.spectral import Origin, SpectralSpace
 from crowdcore.confusion import worker_confusion
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 
 CENTRES = ("kde", "kde_w", "mean")
 

@@ -11,7 +11,7 @@ import numpy as np
 from crowdcore.artefacts.artefact import Artefact
 from crowdcore.artefacts.completion import Completion, Filled
 from crowdcore.data import CrowdData
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 
 FACTS = {"method": "wslc", "title": "Hand-made", "params": {}, "seed": 0, "seconds": 0.1}
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdcore.arena_simulation import simulate_arena
 from crowdcore.data import UNKNOWN, CrowdData, Floats
-from crowdcore.result import Result
+from crowdcore.results.result import Result
+from crowdcore.simulation.comparisons import simulate_arena
 
 GOLDEN = Path(__file__).parent / "golden"
 

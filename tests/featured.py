@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from crowdcore.simulation import Simulation, simulate
+from crowdcore.simulation.classes import Simulation, simulate
 
 
 @cache

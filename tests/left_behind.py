@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crowdcore.artefacts.artefact import AnyArtefact, pick
 from crowdcore.artefacts.completion import Completion
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 
 
 def left_behind(by: Result | Completion, kind: type[AnyArtefact]) -> AnyArtefact:

@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 from crowdcore.cli import app
 from crowdcore.cli.result_folder import CLASSIFIER
 from crowdcore.data import CrowdData
-from crowdcore.engine.classifier import FILE, Classifier
-from crowdcore.simulation import simulate
+from crowdcore.engine.learning.classifier import FILE, Classifier
+from crowdcore.simulation.classes import simulate
 from crowdcore.workspace import Workspace
-from tests.engine.test_classifier import TABLE, left_by, of_table
+from tests.engine.learning.test_classifier import TABLE, left_by, of_table
 from tests.reading.test_features import npy, npz
 from tests.reading.test_pictures import packed, picture
 

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from crowdcore.cli import app
 from crowdcore.data import DataError
-from crowdcore.engine.classifier import FILE, Classifier
+from crowdcore.engine.learning.classifier import FILE, Classifier
 from crowdcore.reading.sequences.plain import read_plain_texts
 
 GOLDEN = Path(__file__).with_name("golden") / "sequences" / "sentences.jsonl"

@@ -9,7 +9,7 @@ from crowdcore.building import sets_of
 from crowdcore.data import CrowdData, DataError
 from crowdcore.engine import set_answers
 from crowdcore.registry import fit, get_method, methods
-from crowdcore.set_simulation import simulate_sets
+from crowdcore.simulation.sets import simulate_sets
 
 ROWS = [
     ("i1", "ann", ["cat", "dog"]),

@@ -7,7 +7,7 @@ import pytest
 
 from crowdcore.annotations import annotation_order, annotation_spans, vote_by_token
 from crowdcore.data import CrowdData, DataError
-from crowdcore.sequence_result import score_tags
+from crowdcore.results.sequences import score_tags
 from crowdcore.spans import (
     Spans,
     TagSet,

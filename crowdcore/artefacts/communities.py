@@ -13,7 +13,7 @@ from crowdcore.confusion import cell_counts
 from crowdcore.data import UNKNOWN, Floats
 
 if TYPE_CHECKING:
-    from crowdcore.result import Result
+    from crowdcore.results.result import Result
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -20,7 +20,7 @@ from crowdcore.distributions import as_array
 from crowdcore.errors import ResultError
 
 if TYPE_CHECKING:
-    from crowdcore.result import Result
+    from crowdcore.results.result import Result
 
 MAX_CELLS = 2_000_000_000
 """Most items × workers that are completed: 6 GB of cells and probabilities."""

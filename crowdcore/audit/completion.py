@@ -17,7 +17,7 @@ from crowdcore.artefacts.completion import VALUES_PER_CHUNK, Completion
 from crowdcore.audit.items import majority_vote
 from crowdcore.confusion import safe_ratio
 from crowdcore.data import UNKNOWN, Codes, CrowdData, Floats
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 
 Against = Literal["gold", "truths"]
 Counts = NDArray[np.int64]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from crowdcore.artefacts.spam_habits import SpamHabits
 from crowdcore.confusion import cell_counts
 from crowdcore.data import UNKNOWN, CrowdData, DataError, Floats
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 
 
 def labels_of_worker(result: Result, worker: str) -> pd.DataFrame:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from crowdcore.confusion import worker_confusion
 from crowdcore.data import CrowdData, Floats
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 
 MIN_GOLD_ITEMS = 5
 """Gold items of a class that a worker must have labelled for a share of them to be told."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from crowdcore.data import UNKNOWN, Codes, CrowdData, Floats
 from crowdcore.export.columns import TableColumn, as_categories, build_table
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 
 MIN_DISPUTED_SHARE = 0.4
 """An item is disputed where at least this share of its labels is not the commonest one."""

@@ -42,7 +42,7 @@ from crowdcore.export.spans import SPAN_FILES
 if TYPE_CHECKING:
     import pandas as pd
 
-    from crowdcore.result import Result
+    from crowdcore.results.result import Result
 
 
 class Scored(NamedTuple):

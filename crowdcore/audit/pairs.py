@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from crowdcore.confusion import safe_ratio
 from crowdcore.data import UNKNOWN, CrowdData, Floats
-from crowdcore.result import Result, wilson
+from crowdcore.results.result import Result, wilson
 
 Counts = NDArray[np.int64]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from crowdcore.result import Result, wilson
+from crowdcore.results.result import Result, wilson
 
 N_BINS = 10
 """Steps between chance and certainty in which confidence is counted."""

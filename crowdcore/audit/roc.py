@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdcore.data import Floats
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 
 MAX_POINTS = 400
 """Points of a curve that are kept; more of them look the same."""

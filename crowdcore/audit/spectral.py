@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdcore.artefacts.spectral import SpectralSpace
-from crowdcore.class_result import ClassScore
 from crowdcore.data import UNKNOWN, Floats
-from crowdcore.result import Result
+from crowdcore.results.classes import ClassScore
+from crowdcore.results.result import Result
 
 MIN_POINTS = 3
 """Points below which there is no density to draw."""

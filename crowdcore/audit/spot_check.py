@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from crowdcore.result import wilson
+from crowdcore.results.result import wilson
 
 SIZES = (30, 100, 400)
 """Numbers of checked items that a person who plans a check may choose from."""

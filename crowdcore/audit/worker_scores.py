@@ -14,7 +14,7 @@ import numpy as np
 from crowdcore.codes import sorted_with
 from crowdcore.data import CrowdData, Floats
 from crowdcore.distributions import TIE_TOLERANCE
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 
 MAX_NUMBERS = 4_000_000
 """Numbers in the columns that are worked on at a time."""

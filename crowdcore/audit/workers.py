@@ -14,7 +14,7 @@ from crowdcore.audit.worker_scores import confusion_scores
 from crowdcore.confusion import safe_ratio
 from crowdcore.data import UNKNOWN, Codes, CrowdData, Floats
 from crowdcore.export.columns import GIVEN, SCORE, TableColumn, build_table
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 
 
 class WorkerAudit:

@@ -14,7 +14,7 @@ import numpy as np
 from crowdcore.bench.datasets import DataSet, HeldOut
 from crowdcore.data import UNKNOWN, Codes, DataError
 from crowdcore.distributions import TIE_TOLERANCE
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 
 if TYPE_CHECKING:
     from crowdcore.method import Method
@@ -106,7 +106,7 @@ def score_classifier(result: Result, test: HeldOut | None) -> float | None:
     float or None
         The accuracy, from 0 to 1; None without a classifier or without held-out items.
     """
-    from crowdcore.engine.classifier import Classifier
+    from crowdcore.engine.learning.classifier import Classifier
 
     classifier = Classifier.from_result(result)
     if classifier is None or test is None:

@@ -98,7 +98,7 @@ def _epoch(product: CrowdData, form: Form, merge: bool) -> Cost:
     import torch
 
     from crowdcore.engine.labels import Labels
-    from crowdcore.engine.supervision import find_teacher
+    from crowdcore.engine.learning.supervision import find_teacher
     from crowdcore.methods.graph.hgnn import _build as build
     from crowdcore.methods.graph.hgnn import _training as training
     from crowdcore.methods.graph.hgnn import design_of

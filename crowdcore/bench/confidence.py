@@ -23,7 +23,7 @@ from crowdcore.confidence.features import (
 from crowdcore.confidence.mapping import ANY_METHOD
 from crowdcore.data import CrowdData, Floats
 from crowdcore.registry import fit
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 
 POOL = "auto"
 SINGLE_METHODS = ("mv", "wawa", "zc", "ibcc")

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from crowdcore import questions
 from crowdcore.bench.datasets import DataSet
-from crowdcore.class_result import ClassResult
 from crowdcore.confidence.accuracy import ExpectedAccuracy, expected_accuracy, with_known_answers
 from crowdcore.confidence.mapping import mapped_confidence
 from crowdcore.data import UNKNOWN, Floats
 from crowdcore.methods.pool.auto import _choosing
 from crowdcore.registry import fit
+from crowdcore.results.classes import ClassResult
 
 Strategy = Literal["disagreement", "random", "least confident"]
 STRATEGIES: tuple[Strategy, ...] = ("disagreement", "random", "least confident")

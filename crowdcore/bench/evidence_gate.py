@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from crowdcore.bench.datasets import DataSet
 from crowdcore.bench.default import MIN_TRUTHS, source_of
-from crowdcore.class_result import ClassResult
 from crowdcore.data import UNKNOWN, CrowdData, Floats
 from crowdcore.engine import dirichlet, em
 from crowdcore.engine.labels import Labels
@@ -19,6 +18,7 @@ from crowdcore.methods.bayesian.ebcc import MIN_CLASS_ITEMS, EnhancedConfig
 from crowdcore.methods.bayesian.ebcc import _subtypes as subtypes
 from crowdcore.methods.pool.auto import _choosing
 from crowdcore.registry import fit
+from crowdcore.results.classes import ClassResult
 from crowdcore.run import Run
 
 SUBTYPES = 10

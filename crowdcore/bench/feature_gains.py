@@ -15,7 +15,7 @@ from crowdcore.bench.pathological_crowds import draw_crowd
 from crowdcore.confidence.accuracy import expected_accuracy
 from crowdcore.data import UNKNOWN, DataError
 from crowdcore.registry import fit
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 
 NOISE_CROWDS = ((0, 20), (3, 200))
 """Seeds of simulated crowds, and numbers of features that are drawn without a look at them."""

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from crowdcore.bench.rated_sets import load_rated
 from crowdcore.data import OUTCOMES, CrowdData, DataError, Kind
-from crowdcore.ranking_result import RankingScore
 from crowdcore.registry import methods
+from crowdcore.results.ranking import RankingScore
 
 if TYPE_CHECKING:
     from crowdcore.data import Floats
@@ -156,8 +156,8 @@ def _errors_grow(data: CrowdData) -> bool:
 
 
 def _simulated(kind: Kind, repeats: int) -> list[tuple[str, CrowdData, dict[str, Any]]]:
-    from crowdcore.arena_simulation import simulate_arena
-    from crowdcore.set_simulation import simulate_sets
+    from crowdcore.simulation.comparisons import simulate_arena
+    from crowdcore.simulation.sets import simulate_sets
 
     if kind == "sets":
         crowds = [simulate_sets(**TAGS, seed=seed).data for seed in range(repeats)]

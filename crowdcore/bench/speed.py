@@ -21,7 +21,7 @@ from crowdcore.data import DataError
 from crowdcore.registry import get_method
 
 if TYPE_CHECKING:
-    from crowdcore.simulation import Simulation
+    from crowdcore.simulation.classes import Simulation
 
 LABELS_PER_ITEM = 5
 LABELS_PER_WORKER = 1000
@@ -293,7 +293,7 @@ def crowd(n_labels: int, n_classes: int, seed: int, n_workers: int | None = None
     Simulation
         The crowd, without features.
     """
-    from crowdcore.simulation import simulate
+    from crowdcore.simulation.classes import simulate
 
     if n_workers is None:
         n_workers = max(20, n_labels // LABELS_PER_WORKER)

@@ -16,7 +16,7 @@ from crowdcore.bench.datasets import DataSet
 from crowdcore.confidence.mapping import mapped_confidence
 from crowdcore.data import UNKNOWN, CrowdData, Floats
 from crowdcore.registry import fit
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 from crowdcore.review.risk import learnt_confidence
 from crowdcore.spending.measures import worth_of
 from crowdcore.spending.value import choose_labels

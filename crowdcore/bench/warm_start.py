@@ -13,7 +13,7 @@ from crowdcore.bench.datasets import DataSet
 from crowdcore.bench.speed import crowd
 from crowdcore.data import UNKNOWN, CrowdData
 from crowdcore.method import Method
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 
 N_GOLD = 10
 """Answers that the user gives."""

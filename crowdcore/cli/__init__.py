@@ -7,12 +7,12 @@ import typer
 
 from crowdcore.cli.ask import ask
 from crowdcore.cli.audit_sample import audit_sample
-from crowdcore.cli.bench import bench
-from crowdcore.cli.bench_confidence import confidence, default
-from crowdcore.cli.bench_gate import gate
-from crowdcore.cli.bench_scale import scale
-from crowdcore.cli.bench_spending import spending
-from crowdcore.cli.bench_verdicts import verdicts
+from crowdcore.cli.bench.commands import bench
+from crowdcore.cli.bench.confidence import confidence, default
+from crowdcore.cli.bench.gate import gate
+from crowdcore.cli.bench.scale import scale
+from crowdcore.cli.bench.spending import spending
+from crowdcore.cli.bench.verdicts import verdicts
 from crowdcore.cli.check import check
 from crowdcore.cli.compare import compare
 from crowdcore.cli.dashboard import dashboard

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from crowdcore.engine.classifier import Classifier
+    from crowdcore.engine.learning.classifier import Classifier
     from crowdcore.reading.features.rows import FeatureRows
 
 
@@ -136,7 +136,7 @@ def _tag(
 def _find(run: str, workspace: Path | None) -> "Classifier":
     """The classifier of a file, a folder, or a run of the workspace."""
     from crowdcore.data import DataError
-    from crowdcore.engine.classifier import Classifier
+    from crowdcore.engine.learning.classifier import Classifier
     from crowdcore.workspace import Workspace
 
     path: Path | None = Path(run)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from crowdcore.data import CrowdData
     from crowdcore.export.finished import FinishedRun
-    from crowdcore.result import Result
+    from crowdcore.results.result import Result
 
 TRUTHS, WORKERS, RESULT = "truths.csv", "workers.csv", "result.json"
 TRUTHS_PARQUET = "truths.parquet"
@@ -112,7 +112,7 @@ def write_run(
     """
     from crowdcore.artefacts.completion import Completion
     from crowdcore.audit.kinds import audit_of
-    from crowdcore.engine.classifier import Classifier
+    from crowdcore.engine.learning.classifier import Classifier
     from crowdcore.export.completions import write_long
     from crowdcore.export.writers import write_csv, write_float32_parquet
 

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from crowdcore.export.columns import TableColumn
-    from crowdcore.rating_simulation import RatingSimulation
-    from crowdcore.simulation import Simulation
+    from crowdcore.simulation.classes import Simulation
+    from crowdcore.simulation.ratings import RatingSimulation
 
 
 class SimulatedKind(StrEnum):
@@ -95,11 +95,11 @@ def simulate(
 ) -> None:
     """Simulate a crowd: labels.csv, truth.csv, features.npz, and workers.csv with who was what."""
     from crowdcore.export import simulated
-    from crowdcore.simulation import simulate as make
+    from crowdcore.simulation.classes import simulate as make
 
     _check_empty(out, force=force)
     if kind is SimulatedKind.RATINGS:
-        from crowdcore.rating_simulation import simulate_ratings
+        from crowdcore.simulation.ratings import simulate_ratings
 
         rated = simulate_ratings(
             items=items,

@@ -9,7 +9,7 @@ from crowdcore.wording import count
 if TYPE_CHECKING:
     import pandas as pd
 
-    from crowdcore.result import Result
+    from crowdcore.results.result import Result
 
 
 def result_record(result: "Result") -> dict[str, Any]:

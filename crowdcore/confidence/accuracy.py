@@ -14,7 +14,7 @@ from crowdcore.confidence.features import Votes, crowd_features, log_odds
 from crowdcore.confidence.mapping import ANY_METHOD, mapped_confidence
 from crowdcore.data import Floats
 from crowdcore.questions import testing_weights, unbiased_accuracy
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 from crowdcore.wording import count, interval, percent
 
 LEVEL = 0.9

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from crowdcore.artefacts.pool_members import PoolMembers
 from crowdcore.data import CrowdData, Floats
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 
 ITEM_FEATURES = (
     "logit of the confidence",

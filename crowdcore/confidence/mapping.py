@@ -15,7 +15,7 @@ from crowdcore.confidence import constants
 from crowdcore.confidence.features import Votes, item_features, log_odds
 from crowdcore.data import Floats
 from crowdcore.distributions import TIE_TOLERANCE
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 
 ANY_METHOD = "any"
 """The map of methods that have none of their own."""

@@ -19,7 +19,7 @@ from scipy.special import expit
 
 from crowdcore.artefacts.order import Order
 from crowdcore.engine.comparisons import LEFT, TIE, Comparisons
-from crowdcore.ranking_result import RankingEstimate
+from crowdcore.results.ranking import RankingEstimate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,7 +10,7 @@ from crowdcore.engine.comparisons import Comparisons
 from crowdcore.engine.labels import Labels
 from crowdcore.engine.ratings import Ratings
 from crowdcore.engine.set_answers import SetAnswers
-from crowdcore.engine.valid_tags import with_valid_tags
+from crowdcore.engine.texts.valid_tags import with_valid_tags
 
 if TYPE_CHECKING:
     import torch

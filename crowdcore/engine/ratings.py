@@ -13,8 +13,8 @@ from torch.nn.functional import embedding_bag
 from crowdcore.distributions import Z_95
 from crowdcore.engine.bags import bag_starts
 from crowdcore.errors import DataError
-from crowdcore.number_result import NumberEstimate
 from crowdcore.parts import Alone, Parts
+from crowdcore.results.numbers import NumberEstimate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -6,8 +6,8 @@ import numpy as np
 
 from crowdcore.data import UNKNOWN, Floats
 from crowdcore.export.columns import TableColumn
-from crowdcore.rating_simulation import RatingSimulation
-from crowdcore.simulation import Simulation
+from crowdcore.simulation.classes import Simulation
+from crowdcore.simulation.ratings import RatingSimulation
 
 
 def _copied_names(simulation: Simulation) -> list[str]:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from crowdcore.annotations import annotation_order
-from crowdcore.sequence_result import TaggedTexts
+from crowdcore.results.sequences import TaggedTexts
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ from crowdcore.export.columns import (
     as_categories,
     build_table,
 )
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 
 
 class LabelSource(NamedTuple):

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crowdcore.class_result import ClassEstimate, ClassResult, ClassScore
 from crowdcore.config import Config, TruthConfig
 from crowdcore.data import UNKNOWN
 from crowdcore.method import Method
-from crowdcore.number_result import NumberResult
 from crowdcore.prepared.layout import PreparedFolder
 from crowdcore.prepared.part import PreparedPart
 from crowdcore.prepared.results import RESULT, SUCCESS, TRUTHS, WORKERS
-from crowdcore.result import Estimate, Provenance, Result
+from crowdcore.results.classes import ClassEstimate, ClassResult, ClassScore
+from crowdcore.results.numbers import NumberResult
+from crowdcore.results.result import Estimate, Provenance, Result
 from crowdcore.run import Run
 from crowdcore.wording import count
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdcore.data import DataError, Kind
-from crowdcore.result import Result, wilson
+from crowdcore.results.result import Result, wilson
 from crowdcore.review.risk import Risk, item_risk, rating_tolerance
 from crowdcore.wording import count, interval, percent
 

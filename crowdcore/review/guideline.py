@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from crowdcore.confidence.accuracy import expected_accuracy
 from crowdcore.data import CrowdData, DataError, Floats
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 from crowdcore.spending.measures import honest_posterior
 from crowdcore.wording import count, percent
 

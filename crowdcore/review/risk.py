@@ -14,7 +14,7 @@ from crowdcore.confidence.features import log_odds
 from crowdcore.confidence.mapping import MAX_SHIFT_SPREAD, mapped_confidence, shifted
 from crowdcore.data import CrowdData, DataError, Floats
 from crowdcore.decisions import Decision
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 
 CLASS_SPREAD = 0.5
 """How far log-odds of being right differ between the truths of different classes."""

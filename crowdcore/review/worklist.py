@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from crowdcore.data import CrowdData, DataError, Floats
 from crowdcore.decisions import Decision
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 from crowdcore.review.risk import Risk, item_risk, with_mean
 from crowdcore.wording import count, percent
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from crowdcore.confidence.accuracy import expected_accuracy
 from crowdcore.confidence.mapping import mapped_confidence, rescaled
 from crowdcore.data import Floats, Kind
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 from crowdcore.review.risk import with_mean
 from crowdcore.spending.value import MAX_FURTHER, label_gains, variance_gains
 from crowdcore.spending.workers import FAIR_SHARES, WorkerQuality, worker_quality

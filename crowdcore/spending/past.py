@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdcore.data import DataError, Floats
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 from crowdcore.spending.measures import ACCURACY_LIMIT, honest_posterior
 from crowdcore.spending.workers import worker_quality
 from crowdcore.wording import count, percent

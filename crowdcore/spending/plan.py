@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdcore.data import CrowdData, DataError, Floats
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 from crowdcore.spending.measures import Measure, Worth, worth_of
 from crowdcore.spending.value import MAX_FURTHER, choose_labels
 from crowdcore.spending.workers import assign, most_per_worker, worker_quality

@@ -11,7 +11,7 @@ from crowdcore.workspace.answers import Answers
 
 if TYPE_CHECKING:
     from crowdcore.data import CrowdData
-    from crowdcore.result import Result
+    from crowdcore.results.result import Result
     from crowdcore.review.audit_sample import AuditEstimate, AuditSample, Design
     from crowdcore.review.guideline import GuidelineProblems
     from crowdcore.review.worklist import Worklist

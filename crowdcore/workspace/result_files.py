@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdcore.class_result import ClassResult
 from crowdcore.data import CrowdData, Kind
-from crowdcore.engine.classifier import FILE, Classifier
-from crowdcore.number_result import NumberResult
-from crowdcore.ranking_result import RankingResult
-from crowdcore.result import Provenance, Result
-from crowdcore.sequence_result import SequenceResult
-from crowdcore.set_result import SetResult
+from crowdcore.engine.learning.classifier import FILE, Classifier
+from crowdcore.results.classes import ClassResult
+from crowdcore.results.numbers import NumberResult
+from crowdcore.results.ranking import RankingResult
+from crowdcore.results.result import Provenance, Result
+from crowdcore.results.sequences import SequenceResult
+from crowdcore.results.sets import SetResult
 from crowdcore.workspace.data_files import read_json, write_json
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from crowdcore.audit.judging.worker_evidence import WorkerEvidence
     from crowdcore.export.finished import FinishedRun
-    from crowdcore.result import Result
+    from crowdcore.results.result import Result
     from crowdcore.warm_start import WarmStart
 
 

@@ -14,7 +14,7 @@ from crowdcore.workspace.catalogue import now
 
 if TYPE_CHECKING:
     from crowdcore.method import Method
-    from crowdcore.result import Result
+    from crowdcore.results.result import Result
     from crowdcore.workspace.records import Dataset, RunRow
 
 MAX_SEED = 2**63 - 1

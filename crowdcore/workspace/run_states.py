@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from crowdcore.data import DataError
-from crowdcore.engine.classifier import FILE as CLASSIFIER
+from crowdcore.engine.learning.classifier import FILE as CLASSIFIER
 from crowdcore.run import Progress
 from crowdcore.workspace import folders, record_files
 from crowdcore.workspace.catalogue import Catalogue, insert, new_id, now

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from crowdcore.data import DataError
-from crowdcore.result import wilson
+from crowdcore.results.result import wilson
 from crowdcore.wording import count, percent, rate
 from dashboard import cache, layout, state, widgets
 from dashboard.decisions.effect import as_percent, changed_columns

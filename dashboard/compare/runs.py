@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from crowdcore.data import DataError
-from crowdcore.result import wilson
+from crowdcore.results.result import wilson
 from crowdcore.wording import NOTHING, duration, interval, when
 from dashboard import state, widgets
 from dashboard.text import escape_md

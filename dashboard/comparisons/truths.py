@@ -14,7 +14,7 @@ from crowdcore.audit.comparisons.items import COLUMNS, TRUTH_COLUMNS, encounters
 from crowdcore.audit.comparisons.next_pairs import next_pairs
 from crowdcore.export.columns import TableColumn
 from crowdcore.export.writers import frame_bytes
-from crowdcore.ranking_result import SURE
+from crowdcore.results.ranking import SURE
 from crowdcore.wording import count, percent
 from dashboard import cache, layout, listed, state, widgets
 from dashboard.charts.palette import class_colours, finish, quiet

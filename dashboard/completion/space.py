@@ -20,7 +20,7 @@ from dashboard.text import escape_md
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from crowdcore.result import Result
+    from crowdcore.results.result import Result
     from crowdcore.workspace import RunRow
 
 Colour = Literal["gold", "truth", "label"]

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from crowdcore.artefacts.adverse_workers import AdverseWorkers
-from crowdcore.result import wilson
+from crowdcore.results.result import wilson
 from crowdcore.wording import count, interval, percent, percent_of, percents
 from dashboard import cache, layout, state, widgets
 from dashboard.charts.completion import quality_scatter

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from crowdcore.data import DataError
-from crowdcore.result import wilson
+from crowdcore.results.result import wilson
 from crowdcore.wording import count, interval, percent
 from crowdcore.workspace.errors import StorageError
 from dashboard import cache, layout, state, widgets

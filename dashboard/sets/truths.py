@@ -15,7 +15,7 @@ from crowdcore.audit.sets.classes import class_table, co_occurrence, confusable
 from crowdcore.audit.sets.items import COLUMNS, TRUTH_COLUMNS
 from crowdcore.engine.set_answers import ticks_per_item
 from crowdcore.export.columns import TableColumn
-from crowdcore.result import wilson
+from crowdcore.results.result import wilson
 from crowdcore.wording import count, interval, percent
 from dashboard import cache, layout, listed, state, widgets
 from dashboard.charts.palette import class_colours, finish, quiet

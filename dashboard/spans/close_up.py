@@ -20,7 +20,7 @@ from dashboard.text import escape_md
 if TYPE_CHECKING:
     from crowdcore.annotations import AnnotationSpans
     from crowdcore.data import CrowdData
-    from crowdcore.sequence_result import SequenceResult
+    from crowdcore.results.sequences import SequenceResult
     from crowdcore.workspace import RunRow
     from dashboard.charts.palette import Theme
 

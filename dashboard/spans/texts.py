@@ -19,7 +19,7 @@ from dashboard.tables import page_of
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
-    from crowdcore.sequence_result import SequenceResult
+    from crowdcore.results.sequences import SequenceResult
     from crowdcore.workspace import RunRow
 
 PRESETS = {
@@ -45,7 +45,7 @@ MAX_PIXELS, MAX_LETTERS = 560, 300
 
 def spans_result(run_id: str) -> SequenceResult:
     """Return a run's result as what it is."""
-    from crowdcore.sequence_result import SequenceResult
+    from crowdcore.results.sequences import SequenceResult
 
     result = cache.result(run_id)
     if not isinstance(result, SequenceResult):

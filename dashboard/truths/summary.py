@@ -10,7 +10,7 @@ import streamlit as st
 
 from crowdcore.audit.reliability import calibration_error
 from crowdcore.audit.spot_check import describe_margins, margin
-from crowdcore.result import wilson
+from crowdcore.results.result import wilson
 from crowdcore.wording import count, interval, percent
 from dashboard import cache, layout, widgets
 from dashboard.charts.roc import MAX_CURVES, roc_chart

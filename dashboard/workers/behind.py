@@ -18,7 +18,7 @@ from dashboard.text import list_names
 
 if TYPE_CHECKING:
     from crowdcore.audit.judging.worker_evidence import WorkerEvidence
-    from crowdcore.result import Result
+    from crowdcore.results.result import Result
     from crowdcore.workspace import RunRow
 
 MIN_WEIGHT = 0.7

@@ -28,7 +28,7 @@ from dashboard.text import escape_md
 from dashboard.workers import behind, ticked
 
 if TYPE_CHECKING:
-    from crowdcore.result import Result
+    from crowdcore.results.result import Result
     from crowdcore.workspace import RunRow
 
 MAX_ROWS = 1_000

@@ -13,7 +13,7 @@ from crowdcore.audit.spans import workers as span_workers
 from crowdcore.cli.result_folder import CLASSIFIER, COMPLETED, RESULT, TRUTHS, WORKERS
 from crowdcore.export import completions, simulated, tables
 from crowdcore.export.columns import TableColumn, Unit
-from crowdcore.result import Provenance
+from crowdcore.results.result import Provenance
 from docs.generator.markdown import page
 
 

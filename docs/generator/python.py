@@ -11,7 +11,7 @@ from docs.generator.markdown import contents, page
 
 PAGES = {
     "Reading files": ("crowdcore.reading",),
-    "Results": ("crowdcore.result", "crowdcore.artefacts", "crowdcore.confusion"),
+    "Results": ("crowdcore.results.result", "crowdcore.artefacts", "crowdcore.confusion"),
     "Running methods": (
         "crowdcore.registry",
         "crowdcore.method",
@@ -20,7 +20,7 @@ PAGES = {
     ),
     "Judging workers, items and results": ("crowdcore.audit",),
     "Tables and files": ("crowdcore.export",),
-    "Samples and simulated crowds": ("crowdcore.samples", "crowdcore.simulation"),
+    "Samples and simulated crowds": ("crowdcore.samples", "crowdcore.simulation.classes"),
     "The workspace": ("crowdcore.workspace",),
 }
 """Modules and packages that users need beyond the public names, by page."""

@@ -27,9 +27,9 @@ from crowdcore.artefacts.spam_habits import SpamHabits
 from crowdcore.artefacts.spectral import SpectralSpace
 from crowdcore.artefacts.trained_network import TrainedNetwork
 from crowdcore.data import CrowdData
-from crowdcore.engine.classifier import Classifier
+from crowdcore.engine.learning.classifier import Classifier
 from crowdcore.errors import ResultError
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 from crowdcore.workspace.result_files import read_result, write_result
 from tests.left_behind import left_behind
 from tests.workspace.samples import ROOT, made_result, small_data
@@ -178,4 +178,4 @@ def test_artefacts_are_read_by_class_and_never_by_key(package: str) -> None:
         for path in (ROOT / package).rglob("*.py")
         if by_key.search(path.read_text(encoding="utf-8"))
     }
-    assert readers <= {"crowdcore/result.py"}
+    assert readers <= {"crowdcore/results/result.py"}

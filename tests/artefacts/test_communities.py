@@ -9,7 +9,7 @@ from crowdcore.artefacts.communities import Communities
 from crowdcore.audit.evidence import label_counts, spam_habit
 from crowdcore.data import DataError
 from crowdcore.registry import fit
-from crowdcore.simulation import simulate
+from crowdcore.simulation.classes import simulate
 from tests.left_behind import left_behind
 
 CROWD = simulate(items=150, workers=30, classes=3, labels_per_item=10, spammers=0.3, seed=3)

@@ -9,7 +9,7 @@ import pytest
 from crowdcore import CrowdData, fit
 from crowdcore.artefacts.attention import AttentionMap, Side
 from crowdcore.audit import attention
-from crowdcore.simulation import simulate
+from crowdcore.simulation.classes import simulate
 from tests.attending import attending
 
 SIDES: list[Side] = ["workers", "items"]

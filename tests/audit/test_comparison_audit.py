@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crowdcore.arena_simulation import simulate_arena
 from crowdcore.audit.comparisons.agreement import worker_agreement
 from crowdcore.audit.comparisons.cycles import count_cycles
 from crowdcore.audit.comparisons.held_out import hold_out
@@ -14,6 +13,7 @@ from crowdcore.audit.comparisons.next_pairs import expected_bits, next_pairs
 from crowdcore.audit.kinds import audit_of
 from crowdcore.building import comparisons_of
 from crowdcore.registry import fit
+from crowdcore.simulation.comparisons import simulate_arena
 
 
 def test_verdicts_find_each_habit_and_accuse_nobody_else() -> None:

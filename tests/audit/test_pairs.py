@@ -7,7 +7,7 @@ from crowdcore import CrowdData, fit
 from crowdcore.audit import pairs
 from crowdcore.audit.pairs import MIN_SHARED_ITEMS, compare_pairs, crowd_pairs, shared_items
 from crowdcore.data import UNKNOWN
-from crowdcore.simulation import simulate
+from crowdcore.simulation.classes import simulate
 
 
 def crowd() -> CrowdData:

@@ -10,8 +10,8 @@ import pytest
 from crowdcore.audit.ratings.agreement import agreement, compare_raters, reliability
 from crowdcore.audit.ratings.judging import judge
 from crowdcore.data import CrowdData
-from crowdcore.rating_simulation import RATING_CHARACTERS, RatingCharacter, simulate_ratings
 from crowdcore.registry import fit
+from crowdcore.simulation.ratings import RATING_CHARACTERS, RatingCharacter, simulate_ratings
 
 SHARES: dict[RatingCharacter, float] = {
     name: 0.07 for name in RATING_CHARACTERS if name not in ("good", "wide")

@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 from crowdcore import fit
 from crowdcore.audit.roc import MAX_POINTS, roc_curves
 from crowdcore.data import UNKNOWN
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 from tests.crowds import easy_crowd, golden_crowd
 
 

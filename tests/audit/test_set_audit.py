@@ -11,7 +11,7 @@ from crowdcore.audit.sets.answer_pairs import similarity
 from crowdcore.audit.sets.classes import class_table, co_occurrence, confusable
 from crowdcore.building import sets_of
 from crowdcore.registry import fit
-from crowdcore.set_simulation import simulate_sets
+from crowdcore.simulation.sets import simulate_sets
 
 
 def test_masi_and_jaccard_of_the_papers_cases() -> None:

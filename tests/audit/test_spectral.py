@@ -15,7 +15,7 @@ from crowdcore.audit.spectral import (
     density,
     distance,
 )
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 from tests.blending import blending
 
 

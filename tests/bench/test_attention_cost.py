@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from crowdcore.bench import attention_cost
-from crowdcore.simulation import simulate
+from crowdcore.simulation.classes import simulate
 
 
 def in_this_process(work: Callable[..., Any], *arguments: Any) -> Any:

@@ -14,8 +14,8 @@ from crowdcore.bench.papers.crowd_layer_ratings import taking_part, weigh_words
 from crowdcore.bench.rated_sets import load_rated
 from crowdcore.bench.variants import Variant
 from crowdcore.data import DataError
-from crowdcore.rating_simulation import simulate_ratings
 from crowdcore.registry import get_method
+from crowdcore.simulation.ratings import simulate_ratings
 
 LEARNT = 120
 

@@ -10,7 +10,7 @@ import pytest
 
 from crowdcore.bench.default import Fitted, ask, by_source
 from crowdcore.confidence.accuracy import ExpectedAccuracy
-from crowdcore.simulation import simulate
+from crowdcore.simulation.classes import simulate
 from tests.cli.calling import call
 
 

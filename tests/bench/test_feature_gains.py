@@ -6,7 +6,7 @@ import pytest
 
 from crowdcore.bench import feature_gains
 from crowdcore.bench.datasets import DataSet
-from crowdcore.cli.bench_confidence import _features_table
+from crowdcore.cli.bench.confidence import _features_table
 from crowdcore.methods.pool.auto import _features
 from tests.featured import featured_crowd
 

@@ -15,7 +15,7 @@ from crowdcore.bench.pools import Pools, compare, possible
 from crowdcore.cli import app
 from crowdcore.data import DataError
 from crowdcore.registry import fit
-from crowdcore.simulation import simulate
+from crowdcore.simulation.classes import simulate
 
 
 def _save(folder: Path, seed: int) -> Path:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from crowdcore.bench.datasets import DataSet
 from crowdcore.bench.spending import label_areas, look_areas
-from crowdcore.simulation import simulate
+from crowdcore.simulation.classes import simulate
 
 
 def dataset(labels_per_item: int) -> DataSet:

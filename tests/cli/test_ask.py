@@ -11,7 +11,7 @@ import pytest
 from crowdcore.artefacts.candidates import Candidates
 from crowdcore.confidence.accuracy import expected_accuracy
 from crowdcore.jobs.fit_process import execute
-from crowdcore.simulation import simulate
+from crowdcore.simulation.classes import simulate
 from crowdcore.workspace import Workspace, run_states
 from crowdcore.workspace.answers import drawing_chances
 from tests.cli.calling import call

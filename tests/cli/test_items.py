@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from crowdcore import fit
 from crowdcore.cli import app
-from crowdcore.simulation import simulate
+from crowdcore.simulation.classes import simulate
 from crowdcore.workspace import Workspace
 
 runner = CliRunner()

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from crowdcore.cli.simulate import simulate as simulate_command
-from crowdcore.simulation import simulate
+from crowdcore.simulation.classes import simulate
 from tests.cli.calling import call, rows
 
 

@@ -19,7 +19,7 @@ from crowdcore.confidence.accuracy import (
 from crowdcore.confidence.features import kappa
 from crowdcore.data import UNKNOWN, CrowdData
 from crowdcore.registry import fit
-from crowdcore.simulation import simulate
+from crowdcore.simulation.classes import simulate
 
 
 def test_without_gold_no_interval_is_narrow() -> None:

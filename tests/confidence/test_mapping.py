@@ -12,7 +12,7 @@ from crowdcore.confidence.features import kappa
 from crowdcore.confidence.mapping import map_confidence, rescaled
 from crowdcore.data import CrowdData
 from crowdcore.registry import fit
-from crowdcore.simulation import simulate
+from crowdcore.simulation.classes import simulate
 
 
 def crowd(classes: int = 3, labels_per_item: int = 4) -> CrowdData:

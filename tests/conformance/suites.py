@@ -18,8 +18,8 @@ from crowdcore.engine.ratings import Ratings
 from crowdcore.method import Method
 from crowdcore.reading.sequences.read import read_texts
 from crowdcore.registry import methods
-from crowdcore.result import Result
-from crowdcore.sequence_result import score_tags
+from crowdcore.results.result import Result
+from crowdcore.results.sequences import score_tags
 from crowdcore.spans import TagSet
 from tests.conformance.tiny import tiny_arenas, tiny_crowds, tiny_ratings, tiny_texts
 from tests.crowds import (

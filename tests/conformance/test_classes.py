@@ -12,7 +12,7 @@ from crowdcore.data import UNKNOWN, CrowdData, Kind
 from crowdcore.method import Method
 from crowdcore.needs import Needs
 from crowdcore.registry import fit
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 from tests.crowds import easy_crowd, lopsided_crowd, unseen, with_some_gold
 
 KIND: Kind = "classes"

@@ -17,7 +17,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 from crowdcore.data import CrowdData, DataError, Kind
 from crowdcore.method import Method
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 from crowdcore.run import Cancelled, Progress, Run
 from tests.conformance import test_classes, test_ratings, test_sequences
 from tests.conformance.suites import SUITES, Suite, golden_numbers

@@ -10,8 +10,8 @@ import pytest
 
 from crowdcore.data import CrowdData, Kind
 from crowdcore.method import Method
-from crowdcore.rating_simulation import simulate_ratings
-from crowdcore.result import Result
+from crowdcore.results.result import Result
+from crowdcore.simulation.ratings import simulate_ratings
 from tests.conformance.suites import suited_ratings
 from tests.crowds import with_some_gold
 

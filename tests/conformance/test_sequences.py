@@ -11,8 +11,8 @@ import numpy as np
 from crowdcore.data import UNKNOWN, CrowdData, Kind
 from crowdcore.method import Method
 from crowdcore.registry import fit
-from crowdcore.sequence_result import SequenceResult
-from crowdcore.simulated_spans import simulate_spans
+from crowdcore.results.sequences import SequenceResult
+from crowdcore.simulation.spans import simulate_spans
 from crowdcore.spans import find_spans, is_among, repaired
 from tests.conformance.suites import texts_with_some_gold
 

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from crowdcore import CrowdData, fit
 from crowdcore.projection import project
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 from crowdcore.workspace import RunRow, Workspace
 from tests.attending import attending
 from tests.dashboard.results import (

@@ -8,7 +8,7 @@ from dataclasses import replace
 from streamlit.testing.v1 import AppTest
 
 from crowdcore import fit
-from crowdcore.simulation import simulate
+from crowdcore.simulation.classes import simulate
 from crowdcore.workspace import RunRow, Workspace
 from crowdcore.workspace.run_states import claim
 from tests.dashboard.results import everything_said, open_view, pets, save_run

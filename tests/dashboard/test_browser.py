@@ -14,7 +14,7 @@ from playwright.sync_api import Page, sync_playwright
 from crowdcore.export.tables import labels
 from crowdcore.export.writers import write_csv
 from crowdcore.jobs import stop_daemon
-from crowdcore.simulation import simulate
+from crowdcore.simulation.classes import simulate
 from crowdcore.workspace import Workspace
 from dashboard.server.startup import WELCOMED
 from tests.dashboard.results import pets

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Page
 
-from crowdcore.simulation import simulate
+from crowdcore.simulation.classes import simulate
 from crowdcore.workspace import RunRow, Workspace
 from tests.dashboard.results import save_run
 from tests.dashboard.test_browser import address, home, overflow, page

@@ -15,15 +15,15 @@ from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
 from crowdcore import CrowdData
-from crowdcore.engine.classifier import Classifier
+from crowdcore.engine.learning.classifier import Classifier
 from crowdcore.export.targets import get_target, targets
 from crowdcore.export.writers import frame_bytes
 from crowdcore.registry import fit
-from crowdcore.simulated_spans import simulate_spans
+from crowdcore.simulation.spans import simulate_spans
 from crowdcore.workspace import Dataset, RunRow, Workspace
 from dashboard.server import downloads
 from tests.dashboard.results import everything_said, open_view, pets, save_run
-from tests.engine.test_classifier import left_by, of_table
+from tests.engine.learning.test_classifier import left_by, of_table
 from tests.export.finished import MTURK, finished
 
 

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from crowdcore import CrowdData
 from crowdcore.samples import load_sample
-from crowdcore.simulation import simulate
+from crowdcore.simulation.classes import simulate
 from crowdcore.workspace import RunRow, Workspace
 from crowdcore.workspace.item_review import SHOWN
 from tests.dashboard.results import everything_said, open_view, save_run

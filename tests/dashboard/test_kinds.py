@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from crowdcore.arena_simulation import simulate_arena
 from crowdcore.data import CrowdData
 from crowdcore.registry import fit
-from crowdcore.set_simulation import simulate_sets
+from crowdcore.simulation.comparisons import simulate_arena
+from crowdcore.simulation.sets import simulate_sets
 from crowdcore.workspace import Workspace
 from tests.dashboard.results import charts, everything_said, open_view
 

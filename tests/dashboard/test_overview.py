@@ -11,7 +11,7 @@ from crowdcore import fit
 from crowdcore.data import CrowdData
 from crowdcore.methods import BASELINES
 from crowdcore.samples import load_sample
-from crowdcore.simulated_spans import simulate_spans
+from crowdcore.simulation.spans import simulate_spans
 from crowdcore.terms import TERMS
 from crowdcore.workspace import Workspace
 from crowdcore.workspace.history import worker_history

@@ -8,7 +8,7 @@ import pytest
 from crowdcore.data import CrowdData
 from crowdcore.engine import adversaries
 from crowdcore.engine.adversaries import compare_with_others
-from crowdcore.simulation import simulate
+from crowdcore.simulation.classes import simulate
 from tests.crowds import easy_crowd
 
 

@@ -8,7 +8,7 @@ from functools import cache
 from crowdcore.export.spans import to_conll, to_jsonl, to_label_studio, to_spacy
 from crowdcore.reading.sequences.read import read_texts
 from crowdcore.registry import fit
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 
 TEXT = "Anna  Bell, saw Rome."
 SPANS = [[0, 10, "PER"], [16, 20, "LOC"]]

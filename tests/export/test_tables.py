@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from crowdcore.class_result import ClassResult
 from crowdcore.data import UNKNOWN, CrowdData
 from crowdcore.export.columns import TableColumn, build_table, score_columns
 from crowdcore.export.tables import TRUTH_COLUMNS, items, labels, predictions
-from crowdcore.result import Provenance, Result
+from crowdcore.results.classes import ClassResult
+from crowdcore.results.result import Provenance, Result
 
 DATA = CrowdData.from_triples([("i1", "w1", "a"), ("i1", "w2", "b"), ("i2", "w1", "b")])
 

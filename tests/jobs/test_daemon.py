@@ -19,7 +19,7 @@ import crowdcore
 from crowdcore.data import CrowdData
 from crowdcore.jobs import ensure_daemon, launch, lock, stop_daemon
 from crowdcore.registry import fit
-from crowdcore.simulation import simulate
+from crowdcore.simulation.classes import simulate
 from crowdcore.workspace import Dataset, RunRow, Workspace
 from tests.jobs.waiting import until
 from tests.workspace.samples import run_python, small_data

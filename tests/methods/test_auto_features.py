@@ -18,7 +18,7 @@ from crowdcore.method import Method
 from crowdcore.methods.pool.auto import _features
 from crowdcore.methods.pool.auto._pool import fit_pool
 from crowdcore.registry import fit
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 from crowdcore.run import Cancelled, Run
 from tests.featured import featured_crowd, labelled_part
 from tests.left_behind import left_behind

@@ -13,7 +13,7 @@ from crowdcore.artefacts.confusion_interval import ConfusionInterval
 from crowdcore.data import CrowdData, Floats
 from crowdcore.methods.bayesian import ebcc, hbcc
 from crowdcore.registry import fit
-from crowdcore.simulation import simulate
+from crowdcore.simulation.classes import simulate
 from crowdcore.workspace.result_files import read_result, write_result
 from tests.crowds import draw, easy_crowd, golden_crowd, lopsided_crowd
 from tests.left_behind import left_behind

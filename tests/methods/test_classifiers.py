@@ -12,9 +12,9 @@ import pytest
 from crowdcore.artefacts.feature_posterior import FeaturePosterior
 from crowdcore.config import ClassifierConfig
 from crowdcore.data import UNKNOWN, CrowdData
-from crowdcore.engine.classifier import Classifier
+from crowdcore.engine.learning.classifier import Classifier
 from crowdcore.registry import fit, get_method, methods
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 from tests.crowds import golden_crowd
 from tests.featured import featured_crowd, labelled_part
 

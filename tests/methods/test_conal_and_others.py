@@ -11,15 +11,15 @@ import pytest
 import torch
 
 from crowdcore.artefacts.feature_posterior import FeaturePosterior
-from crowdcore.engine.classifier import Classifier
 from crowdcore.engine.labels import Labels
+from crowdcore.engine.learning.classifier import Classifier
 from crowdcore.methods.classifiers import crowdar, max_mig, unionnet
 from crowdcore.methods.classifiers._answer_scores import MIN_FREQUENCY, AnswerScores
 from crowdcore.methods.classifiers.conal._common_noise import CommonNoise
 from crowdcore.methods.classifiers.crowdar._reliability import Reliability
 from crowdcore.methods.classifiers.max_mig._bags import LabelsByItem
 from crowdcore.registry import fit, get_method
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 from tests.crowds import easy_crowd
 from tests.featured import featured_crowd, labelled_part
 

@@ -10,12 +10,12 @@ import torch
 
 from crowdcore.data import CrowdData, DataError
 from crowdcore.engine import minimise
-from crowdcore.engine.classifier import Classifier
 from crowdcore.engine.labels import Labels
+from crowdcore.engine.learning.classifier import Classifier
 from crowdcore.methods.sequences.crf_ma import _model
 from crowdcore.methods.sequences.crf_ma._model import CrowdCRF
 from crowdcore.registry import fit
-from crowdcore.simulated_spans import simulate_spans
+from crowdcore.simulation.spans import simulate_spans
 
 CPU = torch.device("cpu")
 

@@ -12,8 +12,8 @@ from crowdcore import fit
 from crowdcore.artefacts.feature_posterior import FeaturePosterior
 from crowdcore.bench.difficulty_crowds import gaussian_crowd
 from crowdcore.data import UNKNOWN
-from crowdcore.engine.classifier import Classifier
-from crowdcore.result import Result
+from crowdcore.engine.learning.classifier import Classifier
+from crowdcore.results.result import Result
 from tests.crowds import easy_crowd, featured_crowd, golden_crowd
 
 METHODS = ["raykar_em", "adaptive_difficulty_em", "fixed_difficulty_em"]

@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from crowdcore.config import ClassifierConfig
-from crowdcore.engine import head_shares, networks
-from crowdcore.engine.item_classifier import ItemClassifier
 from crowdcore.engine.labels import Labels
+from crowdcore.engine.learning import head_shares, networks
+from crowdcore.engine.learning.item_classifier import ItemClassifier
 from crowdcore.methods.classifiers._doctor_net import train_heads, train_shares
 from crowdcore.run import Run
 from tests.featured import featured_crowd

@@ -20,7 +20,7 @@ from crowdcore.engine.labels import Labels
 from crowdcore.methods.ability import mace
 from crowdcore.registry import fit
 from crowdcore.run import Run
-from crowdcore.simulation import simulate
+from crowdcore.simulation.classes import simulate
 from tests.crowds import draw, golden_crowd
 from tests.left_behind import left_behind
 

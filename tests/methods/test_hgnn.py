@@ -20,7 +20,7 @@ from crowdcore.methods.graph.hgnn import _build as assembly
 from crowdcore.methods.graph.hgnn._build import Design, build
 from crowdcore.methods.graph.hgnn._graph import Graph
 from crowdcore.registry import fit, get_method
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 from tests.conformance.suites import LabelShapes
 from tests.conformance.test_promises import BlindRun
 from tests.crowds import draw, easy_crowd, golden_crowd, with_some_gold, with_twins

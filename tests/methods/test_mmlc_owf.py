@@ -8,9 +8,9 @@ import pytest
 
 from crowdcore.artefacts.spectral import SpectralSpace
 from crowdcore.data import DataError
-from crowdcore.engine.classifier import Classifier
+from crowdcore.engine.learning.classifier import Classifier
 from crowdcore.registry import fit
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 from tests.crowds import featured_crowd
 
 QUICK: dict[str, Any] = {"members": 2, "epochs": 12, "rate": 0.01}

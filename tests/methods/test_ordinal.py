@@ -6,8 +6,8 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from crowdcore.data import CrowdData
-from crowdcore.rating_simulation import simulate_ratings
 from crowdcore.registry import fit
+from crowdcore.simulation.ratings import simulate_ratings
 
 CUTS = np.array([-1.6, -1.2, 0.2, 1.8])
 """Where the steps of the scale end: the second one is narrow, the fourth wide."""

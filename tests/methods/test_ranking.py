@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from crowdcore.arena_simulation import simulate_arena
 from crowdcore.artefacts.order import Order
 from crowdcore.building import comparisons_of
 from crowdcore.data import OUTCOMES, CrowdData
 from crowdcore.engine.bradley_terry import chances
 from crowdcore.registry import fit
+from crowdcore.simulation.comparisons import simulate_arena
 
 RANKINGS = ("bayesian_bt", "bradley_terry", "noisy_bt")
 

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from crowdcore.artefacts.trained_network import TrainedNetwork
 from crowdcore.data import CrowdData, DataError, Floats
-from crowdcore.engine.classifier import FILE, Classifier
-from crowdcore.engine.ridge import fit_ridge
-from crowdcore.rating_simulation import simulate_ratings
+from crowdcore.engine.learning.classifier import FILE, Classifier
+from crowdcore.engine.learning.ridge import fit_ridge
 from crowdcore.registry import fit, methods
-from crowdcore.result import Result
+from crowdcore.results.result import Result
+from crowdcore.simulation.ratings import simulate_ratings
 from tests.cli.calling import call, rows
 
 N_RATED = 150

@@ -8,7 +8,7 @@ import pytest
 from crowdcore import read_labels
 from crowdcore.data import DataError
 from crowdcore.reading.labels.cleaning import Cleaning
-from crowdcore.set_simulation import simulate_sets
+from crowdcore.simulation.sets import simulate_sets
 from tests.crowds import golden_arena
 
 

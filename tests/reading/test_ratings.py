@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from crowdcore.data import CrowdData, DataError
-from crowdcore.rating_simulation import simulate_ratings
 from crowdcore.reading import read_labels
 from crowdcore.reading.labels.cleaning import Cleaning
 from crowdcore.reading.labels.ratings import parse_numbers
+from crowdcore.simulation.ratings import simulate_ratings
 
 
 def table(rows: list[tuple[str, str, str]]) -> bytes:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from crowdcore import fit
-from crowdcore.class_result import ClassResult
 from crowdcore.data import DataError
+from crowdcore.results.classes import ClassResult
 from crowdcore.review.audit_sample import (
     AuditSample,
     Design,
@@ -18,7 +18,7 @@ from crowdcore.review.audit_sample import (
     estimate_accuracy,
     sample_size,
 )
-from crowdcore.simulation import simulate
+from crowdcore.simulation.classes import simulate
 
 N_AUDITS = 1000
 

@@ -12,11 +12,11 @@ from crowdcore.building import comparisons_of
 from crowdcore.confidence.accuracy import expected_accuracy
 from crowdcore.data import DataError
 from crowdcore.decisions import Decision
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 from crowdcore.review.risk import item_risk, learnt_confidence, with_mean
 from crowdcore.review.similar import similar_items
 from crowdcore.review.worklist import worklist
-from crowdcore.simulation import simulate
+from crowdcore.simulation.classes import simulate
 
 
 def crowd() -> Result:

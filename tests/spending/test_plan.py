@@ -12,8 +12,8 @@ from crowdcore import CrowdData, fit
 from crowdcore.data import DataError
 from crowdcore.methods import DEFAULTS
 from crowdcore.samples import load_sample
-from crowdcore.simulated_spans import simulate_spans
-from crowdcore.simulation import simulate
+from crowdcore.simulation.classes import simulate
+from crowdcore.simulation.spans import simulate_spans
 from crowdcore.spending.batch import PLATFORMS, batch_files, fitting_platforms
 from crowdcore.spending.past import past_labels
 from crowdcore.spending.plan import plan_spending

@@ -27,7 +27,7 @@ from websockets.typing import Origin, Subprotocol
 from crowdcore import fit
 from crowdcore.audit.agreement import agreement
 from crowdcore.jobs import stop_daemon
-from crowdcore.simulation import simulate
+from crowdcore.simulation.classes import simulate
 from crowdcore.wording import count, percent
 from crowdcore.workspace import RunRow, Workspace
 from dashboard.server.startup import WELCOMED

@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 
 import crowdcore
-from crowdcore.class_result import ClassResult
 from crowdcore.data import UNKNOWN, CrowdData
 from crowdcore.reading.columns.roles import Roles
 from crowdcore.reading.findings import Finding
 from crowdcore.reading.labels.health import HealthReport
-from crowdcore.result import Provenance, Result
+from crowdcore.results.classes import ClassResult
+from crowdcore.results.result import Provenance, Result
 
 ROOT = Path(crowdcore.__file__).resolve().parents[1]
 

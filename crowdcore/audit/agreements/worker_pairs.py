@@ -14,7 +14,7 @@ from crowdcore.annotations import annotation_spans
 from crowdcore.audit.comparisons.pair_answers import pair_answers
 from crowdcore.audit.sets.answer_pairs import AnswerPairs, sets_of, similarity
 from crowdcore.data import CrowdData, DataError, Floats
-from crowdcore.result import wilson
+from crowdcore.results.result import wilson
 from crowdcore.spans import TagSet
 
 MAX_WORKERS = 500

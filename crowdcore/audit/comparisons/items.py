@@ -13,7 +13,7 @@ from crowdcore.artefacts.order import Order
 from crowdcore.data import DataError, Floats
 from crowdcore.engine.comparisons import LEFT, RIGHT, TIE
 from crowdcore.export.columns import SCORE, TableColumn, build_table
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 
 
 class RankedItemAudit:

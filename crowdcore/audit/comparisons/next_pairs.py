@@ -8,7 +8,7 @@ from scipy.special import expit, ndtri
 
 from crowdcore.audit.comparisons.items import RankedItemAudit
 from crowdcore.data import Floats
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 
 NEIGHBOURS = 10
 """How far apart in rank two items may be to be worth a comparison."""

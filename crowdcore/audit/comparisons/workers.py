@@ -20,7 +20,7 @@ from crowdcore.confusion import safe_ratio
 from crowdcore.data import Floats
 from crowdcore.distributions import Z_95
 from crowdcore.export.columns import SCORE, TableColumn, build_table
-from crowdcore.result import Result, wilson
+from crowdcore.results.result import Result, wilson
 
 
 class ComparingWorkerAudit:

@@ -15,7 +15,7 @@ from crowdcore.wording import NOTHING, count, interval, percent
 
 if TYPE_CHECKING:
     from crowdcore.audit.agreements.panel import AgreementPanel
-    from crowdcore.result import Score
+    from crowdcore.results.result import Score
 
 NOT_KNOWN = "not known"
 

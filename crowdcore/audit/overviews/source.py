@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from crowdcore.audit.items import LOW_CONFIDENCE
 from crowdcore.audit.kinds import audit_of
 from crowdcore.data import Kind
-from crowdcore.ranking_result import SURE
+from crowdcore.results.ranking import SURE
 from crowdcore.wording import percent
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from crowdcore.audit.agreements.panel import AgreementPanel
     from crowdcore.audit.comparison import Comparison
     from crowdcore.confidence.accuracy import ExpectedAccuracy
-    from crowdcore.result import Result
+    from crowdcore.results.result import Result
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -18,7 +18,7 @@ from crowdcore.confusion import safe_ratio
 from crowdcore.data import CrowdData, Floats
 from crowdcore.export.columns import SCORE, TableColumn, build_table
 from crowdcore.export.tables import ITEM, LABEL_COLUMNS, N_LABELS, LabelSource
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 
 DISPUTED_RATIO = 1.5
 """An item is disputed whose ratings scatter so many times as widely as is usual."""

@@ -9,7 +9,7 @@ from crowdcore.audit.sets.answer_pairs import sets_of
 from crowdcore.confusion import safe_ratio
 from crowdcore.data import Floats
 from crowdcore.engine.set_answers import ticks_per_item
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 
 MIN_ITEMS = 3
 """Items in which two classes must meet, or be mistaken, to be spoken of."""

@@ -15,7 +15,7 @@ from crowdcore.data import Floats
 from crowdcore.engine.set_answers import ticks_per_item
 from crowdcore.export.columns import PROBABILITY, TableColumn, as_categories, build_table
 from crowdcore.export.tables import LABEL_COLUMNS, LabelSource
-from crowdcore.result import Result
+from crowdcore.results.result import Result
 
 APPLIES = "is:"
 """The prefix of columns that say whether a class applies, one per class."""

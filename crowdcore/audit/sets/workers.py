@@ -16,7 +16,7 @@ from crowdcore.confusion import safe_ratio
 from crowdcore.data import Floats
 from crowdcore.distributions import Z_95
 from crowdcore.export.columns import GIVEN, SCORE, TableColumn, build_table
-from crowdcore.result import Result, wilson
+from crowdcore.results.result import Result, wilson
 
 RECALL, PRECISION = "recall:", "precision:"
 """Prefixes of columns with a worker's rates for each class."""

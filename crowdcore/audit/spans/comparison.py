@@ -14,7 +14,7 @@ from crowdcore.data import CrowdData
 from crowdcore.spans import Spans, TagSet, find_spans
 
 if TYPE_CHECKING:
-    from crowdcore.sequence_result import SequenceResult
+    from crowdcore.results.sequences import SequenceResult
 
 OUTCOMES = ("exact", "wrong type", "edges", "split", "fused", "invented")
 """What a worker's span can be, beside the truths."""
@@ -87,9 +87,9 @@ def truths_without_worker(result: SequenceResult) -> NDArray[np.int64]:
     """
     import torch
 
-    from crowdcore.engine.chain import ChainLayout, viterbi
     from crowdcore.engine.labels import Labels
-    from crowdcore.engine.sequence_model import SequenceModel
+    from crowdcore.engine.texts.chain import ChainLayout, viterbi
+    from crowdcore.engine.texts.sequence_model import SequenceModel
 
     data = result.data
     model = SequenceModel(Labels(data, torch.device("cpu")), words="token" in data.details)

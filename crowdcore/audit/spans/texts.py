@@ -16,7 +16,7 @@ from crowdcore.spans import Spans, TagSet, find_spans, is_among, repaired
 
 if TYPE_CHECKING:
     from crowdcore.audit.spans.comparison import Codes
-    from crowdcore.result import Result
+    from crowdcore.results.result import Result
 
 MAX_WORDS = 12
 """Words of a span that a table shows."""

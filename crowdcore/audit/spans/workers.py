@@ -15,14 +15,14 @@ from crowdcore.audit.verdicts import judge
 from crowdcore.confusion import safe_ratio
 from crowdcore.data import Floats
 from crowdcore.export.columns import SCORE, TableColumn, build_table
-from crowdcore.result import wilson
+from crowdcore.results.result import wilson
 from crowdcore.spans import TagSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from crowdcore.audit.verdicts import Verdict
-    from crowdcore.result import Result
+    from crowdcore.results.result import Result
 
 
 class SpanWorkerAudit:

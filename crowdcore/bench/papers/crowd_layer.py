@@ -20,7 +20,7 @@ from crowdcore.bench.datasets import DataSet, HeldOut, load
 from crowdcore.bench.papers import OnDone, Table
 from crowdcore.bench.variants import Variant, variants_of
 from crowdcore.data import DataError
-from crowdcore.simulation import simulate
+from crowdcore.simulation.classes import simulate
 
 SEEDS = 5
 FAMILY = "classifiers"

@@ -20,7 +20,7 @@ from crowdcore.bench.papers import OnDone, Table
 from crowdcore.data import CrowdData, DataError
 from crowdcore.reading.sequences.read import read_texts
 from crowdcore.registry import fit
-from crowdcore.sequence_result import SequenceResult, SequenceScore, score_tags
+from crowdcore.results.sequences import SequenceResult, SequenceScore, score_tags
 
 OPTIONS = ("seeds",)
 
@@ -177,7 +177,7 @@ def _ner(folder: Path, on_done: OnDone, seeds: int) -> Table:
 
 def _unseen(folder: Path, on_done: OnDone, seeds: int) -> Table:
     """Taggers on sentences that nobody annotated."""
-    from crowdcore.engine.classifier import Classifier
+    from crowdcore.engine.learning.classifier import Classifier
     from crowdcore.spans import TagSet
 
     data, _ = _read(folder, NER)
@@ -258,7 +258,7 @@ def _speed(folder: Path, on_done: OnDone) -> Table:
     """The chain beside a loop over texts that does the same, in one process."""
     import torch
 
-    from crowdcore.engine.chain import ChainLayout, forward_backward, viterbi
+    from crowdcore.engine.texts.chain import ChainLayout, forward_backward, viterbi
 
     data, _ = _read(folder, NER)
     offsets, n_tags = np.asarray(data.offsets), data.n_classes

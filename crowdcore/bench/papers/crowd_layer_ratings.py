@@ -20,9 +20,9 @@ from crowdcore.bench.papers import OnDone, Table
 from crowdcore.bench.rated_sets import HeldOutRatings, RatedSet, load_rated
 from crowdcore.bench.variants import Variant, variants_of
 from crowdcore.data import DataError
-from crowdcore.engine.classifier import Classifier
-from crowdcore.number_result import NumberScore
-from crowdcore.result import Result
+from crowdcore.engine.learning.classifier import Classifier
+from crowdcore.results.numbers import NumberScore
+from crowdcore.results.result import Result
 
 OPTIONS = ("seeds",)
 SEEDS = 5

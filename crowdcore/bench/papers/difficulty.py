@@ -30,13 +30,13 @@ from crowdcore.bench.difficulty_crowds import (
     gaussian_crowd,
 )
 from crowdcore.bench.papers import OnDone, Table
-from crowdcore.class_result import ClassEstimate
 from crowdcore.data import CrowdData, Floats
-from crowdcore.engine.classifier import Classifier
+from crowdcore.engine.learning.classifier import Classifier
 from crowdcore.method import Method
 from crowdcore.methods.difficulty._config import JointConfig
 from crowdcore.registry import fit, get_method
-from crowdcore.result import Result
+from crowdcore.results.classes import ClassEstimate
+from crowdcore.results.result import Result
 
 if TYPE_CHECKING:
     from crowdcore.engine.labels import Labels

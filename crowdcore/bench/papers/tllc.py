@@ -24,7 +24,7 @@ from crowdcore.bench.papers import OnDone, Table
 from crowdcore.bench.papers.mmlc import percent
 from crowdcore.data import UNKNOWN, CrowdData
 from crowdcore.registry import get_method
-from crowdcore.simulation import Simulation, simulate
+from crowdcore.simulation.classes import Simulation, simulate
 
 OPTIONS = ("seeds",)
 SETS = ("income", "music_genre")

@@ -14,8 +14,8 @@ from crowdcore.audit.worker_numbers import worker_numbers
 from crowdcore.bench.papers import Table
 from crowdcore.bench.verdicts.crowds import REPORTING_SEED, crowds
 from crowdcore.data import CrowdData
-from crowdcore.simulated_times import add_times
-from crowdcore.simulation import simulate
+from crowdcore.simulation.classes import simulate
+from crowdcore.simulation.times import add_times
 
 OnDone = Callable[[str], None]
 

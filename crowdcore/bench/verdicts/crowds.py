@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdcore.data import CrowdData
-from crowdcore.simulation import simulate
+from crowdcore.simulation.classes import simulate
 
 Simulator = Literal["product", "response theory"]
 SIMULATORS: tuple[Simulator, ...] = ("product", "response theory")

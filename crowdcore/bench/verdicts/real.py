@@ -12,7 +12,7 @@ from crowdcore.bench.datasets import DataSet
 from crowdcore.bench.papers import Table
 from crowdcore.bench.verdicts.coverage import Coverage, coverage
 from crowdcore.bench.verdicts.rivals import rules_on_truths
-from crowdcore.result import wilson
+from crowdcore.results.result import wilson
 
 GOLD_ITEMS = (0, 10, 20, 50)
 MIN_GOLD_LABELS = 20

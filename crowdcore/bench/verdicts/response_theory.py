@@ -1,7 +1,7 @@
 """A crowd by item response theory: abilities and difficulties, no confusion matrices.
 
-Written apart from `crowdcore.simulation`, so that rules are not tried only on the kind of crowd
-that they were thought out with.
+Written apart from `crowdcore.simulation.classes`, so that rules are not tried only on the kind of
+crowd that they were thought out with.
 """
 
 from __future__ import annotations

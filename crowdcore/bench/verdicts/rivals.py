@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdcore.audit.workers import worker_table
-from crowdcore.class_result import ClassResult
 from crowdcore.data import CrowdData, Floats
 from crowdcore.registry import fit
-from crowdcore.result import wilson
+from crowdcore.results.classes import ClassResult
+from crowdcore.results.result import wilson
 
 MIN_COMPARED = 5
 MIN_FAVOURITE_SHARE = 0.95

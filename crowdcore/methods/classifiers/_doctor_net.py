@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from torch.nn.functional import cross_entropy
 
-from crowdcore.engine import networks
-from crowdcore.engine.head_shares import heads_of, learn_shares
+from crowdcore.engine.learning import networks
+from crowdcore.engine.learning.head_shares import heads_of, learn_shares
+from crowdcore.engine.learning.training import Learner
 from crowdcore.engine.splits import Split, hold_out_groups
-from crowdcore.engine.training import Learner
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from crowdcore.engine.item_classifier import ItemClassifier
+    from crowdcore.engine.learning.item_classifier import ItemClassifier
 
 
 def train_heads(classifier: ItemClassifier) -> tuple[networks.Net, Split]:

@@ -10,8 +10,8 @@ from crowdcore.data import UNKNOWN
 from crowdcore.registry import fit
 
 if TYPE_CHECKING:
-    from crowdcore.engine.item_classifier import ItemClassifier
-    from crowdcore.engine.networks import Net
+    from crowdcore.engine.learning.item_classifier import ItemClassifier
+    from crowdcore.engine.learning.networks import Net
 
 
 def train_on_truths(aggregator: str, classifier: ItemClassifier, **params: Any) -> tuple[Net, str]:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from crowdcore.class_result import ClassEstimate
 from crowdcore.config import TruthConfig
 from crowdcore.method import method
+from crowdcore.results.classes import ClassEstimate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,7 +48,7 @@ def aali(labels: Labels, cfg: AugmentationConfig, run: Run) -> ClassEstimate:
     """Train classifiers on items with clear votes, and average their predictions."""
     import numpy as np
 
-    from crowdcore.engine.item_features import item_features
+    from crowdcore.engine.learning.item_features import item_features
 
     items = item_features(labels, run.seed)
     shares = labels.shares().cpu().numpy()
@@ -68,7 +68,7 @@ def _reliable(shares: Floats, counts: Floats) -> tuple[NDArray[Any], Codes]:
     """Items whose top share is at least the average of those with the same majority [R]."""
     import numpy as np
 
-    from crowdcore.engine.supervision import clear_majorities
+    from crowdcore.engine.learning.supervision import clear_majorities
 
     answer, top = shares.argmax(1), shares.max(1)
     # A tie has no majority to rely on, but counts for the mean.

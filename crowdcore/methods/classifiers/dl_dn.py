@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crowdcore.artefacts.trained_network import TrainedNetwork
-from crowdcore.class_result import ClassEstimate
 from crowdcore.config import ClassifierConfig
 from crowdcore.method import method
+from crowdcore.results.classes import ClassEstimate
 
 if TYPE_CHECKING:
     from crowdcore.engine.labels import Labels
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 )
 def dl_dn(labels: Labels, cfg: ClassifierConfig, run: Run) -> ClassEstimate:
     """Train one head per worker on a common net, and average their probabilities."""
-    from crowdcore.engine.item_classifier import ItemClassifier
+    from crowdcore.engine.learning.item_classifier import ItemClassifier
     from crowdcore.methods.classifiers._doctor_net import train_heads
 
     classifier = ItemClassifier.from_labels(labels, cfg, run, heads=labels.n_workers)

@@ -9,15 +9,15 @@ from pydantic import Field
 
 from crowdcore.artefacts.feature_posterior import FeaturePosterior
 from crowdcore.artefacts.trained_network import TrainedNetwork
-from crowdcore.class_result import ClassEstimate
 from crowdcore.config import ClassifierConfig
 from crowdcore.method import method
+from crowdcore.results.classes import ClassEstimate
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from crowdcore.engine.labels import Labels
-    from crowdcore.engine.networks import Net
+    from crowdcore.engine.learning.networks import Net
     from crowdcore.run import Run
 
 
@@ -45,9 +45,9 @@ def dl_em(labels: Labels, cfg: DeepEMConfig, run: Run) -> ClassEstimate:
     import torch
 
     from crowdcore.engine import em
-    from crowdcore.engine.item_classifier import ItemClassifier
+    from crowdcore.engine.learning.item_classifier import ItemClassifier
+    from crowdcore.engine.learning.training import Learner
     from crowdcore.engine.splits import hold_out_groups
-    from crowdcore.engine.training import Learner
     from crowdcore.engine.worker_models import ConfusionModel
 
     classifier = ItemClassifier.from_labels(labels, cfg, run)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crowdcore.artefacts.trained_network import TrainedNetwork
-from crowdcore.class_result import ClassEstimate
 from crowdcore.config import ClassifierConfig
 from crowdcore.method import method
+from crowdcore.results.classes import ClassEstimate
 
 if TYPE_CHECKING:
     from crowdcore.engine.labels import Labels
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 )
 def dl_mv(labels: Labels, cfg: ClassifierConfig, run: Run) -> ClassEstimate:
     """Train a classifier of items on the classes that most workers gave."""
-    from crowdcore.engine.item_classifier import ItemClassifier
+    from crowdcore.engine.learning.item_classifier import ItemClassifier
     from crowdcore.methods.classifiers._two_step import train_on_truths
 
     classifier = ItemClassifier.from_labels(labels, cfg, run)

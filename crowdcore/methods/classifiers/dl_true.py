@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crowdcore.artefacts.trained_network import TrainedNetwork
-from crowdcore.class_result import ClassEstimate
 from crowdcore.config import ClassifierConfig
 from crowdcore.method import method
 from crowdcore.needs import Needs
+from crowdcore.results.classes import ClassEstimate
 
 if TYPE_CHECKING:
     from crowdcore.engine.labels import Labels
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 )
 def dl_true(labels: Labels, cfg: ClassifierConfig, run: Run) -> ClassEstimate:
     """Train a classifier of items on gold answers alone, as an upper bound."""
-    from crowdcore.engine.item_classifier import ItemClassifier
-    from crowdcore.engine.supervision import hold_at_gold
+    from crowdcore.engine.learning.item_classifier import ItemClassifier
+    from crowdcore.engine.learning.supervision import hold_at_gold
 
     classifier = ItemClassifier.from_labels(labels, cfg, run)
     data = labels.data

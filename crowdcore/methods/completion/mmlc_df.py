@@ -38,7 +38,7 @@ class PredictedLabelsConfig(ExpertsConfig):
 )
 def mmlc_df(labels: Labels, cfg: PredictedLabelsConfig, run: Run) -> Filled:
     """Predict each worker's missing labels by a mixture of experts on the items' features."""
-    from crowdcore.engine.expert_mixture import train_experts
+    from crowdcore.engine.learning.expert_mixture import train_experts
 
     experts = train_experts(labels, cfg, run)
     chosen = np.flatnonzero(labels.data.labels_per_worker > cfg.threshold)

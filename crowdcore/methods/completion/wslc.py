@@ -32,7 +32,7 @@ def wslc(labels: Labels, cfg: SimilarWorkersConfig, run: Run) -> Filled:
     import numpy as np
     from scipy.sparse import csr_array
 
-    from crowdcore.engine.item_features import item_features
+    from crowdcore.engine.learning.item_features import item_features
 
     data, items = labels.data, item_features(labels, run.seed)
     features = items.x.cpu().numpy().reshape(data.n_items, -1)

@@ -11,10 +11,11 @@ import numpy as np
 import torch
 
 from crowdcore.artefacts.feature_posterior import FeaturePosterior
-from crowdcore.engine import em, networks
-from crowdcore.engine.item_classifier import ItemClassifier
+from crowdcore.engine import em
+from crowdcore.engine.learning import networks
+from crowdcore.engine.learning.item_classifier import ItemClassifier
+from crowdcore.engine.learning.training import Learner
 from crowdcore.engine.splits import hold_out_groups
-from crowdcore.engine.training import Learner
 from crowdcore.engine.worker_models import WorkerModel, worker_scores
 from crowdcore.methods.difficulty._softmax_regression import SoftmaxRegression
 
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch import Tensor
 
-    from crowdcore.class_result import ClassEstimate
     from crowdcore.engine.labels import Labels
-    from crowdcore.engine.networks import Net
+    from crowdcore.engine.learning.networks import Net
     from crowdcore.methods.difficulty._config import JointConfig
+    from crowdcore.results.classes import ClassEstimate
     from crowdcore.run import Run
 
 FIRST_NEWTON_ROUNDS = 5

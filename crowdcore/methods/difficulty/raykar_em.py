@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from crowdcore.artefacts.feature_posterior import FeaturePosterior
 from crowdcore.artefacts.trained_network import TrainedNetwork
-from crowdcore.class_result import ClassEstimate
 from crowdcore.method import method
 from crowdcore.methods.difficulty._config import JointConfig
+from crowdcore.results.classes import ClassEstimate
 
 if TYPE_CHECKING:
     from crowdcore.engine.labels import Labels

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from pydantic import Field
 
-from crowdcore.class_result import ClassEstimate
 from crowdcore.config import TruthConfig
 from crowdcore.data import DataError
 from crowdcore.method import method
+from crowdcore.results.classes import ClassEstimate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,8 +63,8 @@ def lagnn(labels: Labels, cfg: WorkerGraphConfig, run: Run) -> ClassEstimate:
     import torch
     from torch.nn.functional import cross_entropy
 
-    from crowdcore.engine.supervision import find_teacher, hold_at_gold
-    from crowdcore.engine.training import FullBatchLearner, FullBatchLosses, full_batch
+    from crowdcore.engine.learning.supervision import find_teacher, hold_at_gold
+    from crowdcore.engine.learning.training import FullBatchLearner, FullBatchLosses, full_batch
 
     classes, workers = labels.n_classes, labels.n_workers
     _refuse_huge(cfg.layers * classes * workers**2, workers)

@@ -9,8 +9,8 @@ import torch
 from torch.nn.functional import softplus
 from torch.utils.checkpoint import checkpoint
 
-from crowdcore.engine.one_hot import linear
-from crowdcore.engine.training import FullBatchLearner, FullBatchLosses, full_batch
+from crowdcore.engine.learning.one_hot import linear
+from crowdcore.engine.learning.training import FullBatchLearner, FullBatchLosses, full_batch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from crowdcore.class_result import ClassEstimate
 from crowdcore.config import TruthConfig
 from crowdcore.method import method
+from crowdcore.results.classes import ClassEstimate
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -47,7 +47,7 @@ def laa_b(labels: Labels, cfg: AutoencoderConfig, run: Run) -> ClassEstimate:
     """Learn class probabilities from which the labels can be reconstructed best."""
     import torch
 
-    from crowdcore.engine.one_hot import linear
+    from crowdcore.engine.learning.one_hot import linear
     from crowdcore.methods.neural._laa import Schedule, train
 
     workers, classes = labels.n_workers, labels.n_classes

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import Field
 
-from crowdcore.class_result import ClassEstimate
 from crowdcore.config import TruthConfig
 from crowdcore.data import DataError
 from crowdcore.method import method
 from crowdcore.needs import Needs
+from crowdcore.results.classes import ClassEstimate
 
 if TYPE_CHECKING:
     import torch
@@ -55,9 +55,9 @@ def mlp(labels: Labels, cfg: PerceptronConfig, run: Run) -> ClassEstimate:
     import torch
     from torch.nn.functional import cross_entropy
 
-    from crowdcore.engine.one_hot import linear
-    from crowdcore.engine.supervision import hold_at_gold
-    from crowdcore.engine.training import FullBatchLearner, FullBatchLosses, full_batch
+    from crowdcore.engine.learning.one_hot import linear
+    from crowdcore.engine.learning.supervision import hold_at_gold
+    from crowdcore.engine.learning.training import FullBatchLearner, FullBatchLosses, full_batch
 
     taught = _labels_of_gold(labels)
     items, answers = labels.gold

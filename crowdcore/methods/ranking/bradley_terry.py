@@ -13,7 +13,7 @@ from crowdcore.needs import Needs
 
 if TYPE_CHECKING:
     from crowdcore.engine.comparisons import Comparisons
-    from crowdcore.ranking_result import RankingEstimate
+    from crowdcore.results.ranking import RankingEstimate
     from crowdcore.run import Run
 
 

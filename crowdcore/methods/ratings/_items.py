@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from crowdcore.engine.ratings import Ratings
-    from crowdcore.number_result import NumberEstimate
+    from crowdcore.results.numbers import NumberEstimate
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

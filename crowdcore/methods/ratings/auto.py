@@ -10,7 +10,7 @@ from crowdcore.needs import Needs
 
 if TYPE_CHECKING:
     from crowdcore.engine.ratings import Ratings
-    from crowdcore.number_result import NumberEstimate
+    from crowdcore.results.numbers import NumberEstimate
     from crowdcore.run import Run
 
 
@@ -30,8 +30,8 @@ def auto(ratings: Ratings, cfg: AutoConfig, run: Run) -> NumberEstimate:
     """Average the plain mean and the Gaussian worker model, and say where they part."""
     import numpy as np
 
-    from crowdcore.number_result import NumberEstimate
     from crowdcore.registry import get_method
+    from crowdcore.results.numbers import NumberEstimate
 
     members = tuple(
         get_method(name, kind="ratings").fit(ratings.data, run=run.part(name), scale=cfg.scale)

@@ -12,7 +12,7 @@ from crowdcore.needs import Needs
 
 if TYPE_CHECKING:
     from crowdcore.engine.ratings import Ratings
-    from crowdcore.number_result import NumberEstimate
+    from crowdcore.results.numbers import NumberEstimate
     from crowdcore.run import Run
 
 LEVEL_NOTE = (

@@ -9,8 +9,8 @@ import torch
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from crowdcore.engine.item_regressor import ItemRegressor
-    from crowdcore.engine.networks import Net
+    from crowdcore.engine.learning.item_regressor import ItemRegressor
+    from crowdcore.engine.learning.networks import Net
 
 PRIOR_RATINGS = 2.0
 """Ratings of the usual precision that each worker is credited with, against infinite weights."""

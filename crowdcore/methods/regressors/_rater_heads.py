@@ -8,13 +8,13 @@ import torch
 from torch import nn
 from torch.nn.functional import mse_loss
 
-from crowdcore.engine import networks
-from crowdcore.engine.training import Learner
+from crowdcore.engine.learning import networks
+from crowdcore.engine.learning.training import Learner
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from crowdcore.engine.item_regressor import ItemRegressor
+    from crowdcore.engine.learning.item_regressor import ItemRegressor
 
 
 def train_heads(regressor: ItemRegressor, shares: Tensor) -> tuple[networks.Net, Tensor]:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crowdcore.data import Floats
-    from crowdcore.engine.item_regressor import ItemRegressor
-    from crowdcore.engine.networks import Net
+    from crowdcore.engine.learning.item_regressor import ItemRegressor
+    from crowdcore.engine.learning.networks import Net
 
 
 def infer_truths(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from crowdcore.engine.ratings import Ratings
-    from crowdcore.number_result import NumberEstimate
+    from crowdcore.results.numbers import NumberEstimate
     from crowdcore.run import Run
 
 
@@ -47,9 +47,9 @@ def crowd_layer(ratings: Ratings, cfg: NumberLayerConfig, run: Run) -> NumberEst
     from torch import nn
     from torch.nn.functional import mse_loss
 
-    from crowdcore.engine.item_regressor import ItemRegressor
-    from crowdcore.engine.networks import Net
-    from crowdcore.engine.training import Learner
+    from crowdcore.engine.learning.item_regressor import ItemRegressor
+    from crowdcore.engine.learning.networks import Net
+    from crowdcore.engine.learning.training import Learner
     from crowdcore.methods.regressors._number_layer import NumberLayer
 
     regressor = ItemRegressor.from_ratings(ratings, cfg, run)

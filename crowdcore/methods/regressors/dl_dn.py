@@ -11,7 +11,7 @@ from crowdcore.needs import Needs
 
 if TYPE_CHECKING:
     from crowdcore.engine.ratings import Ratings
-    from crowdcore.number_result import NumberEstimate
+    from crowdcore.results.numbers import NumberEstimate
     from crowdcore.run import Run
 
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 )
 def dl_dn(ratings: Ratings, cfg: RegressorConfig, run: Run) -> NumberEstimate:
     """Train one head per worker on a common net, and average what they say."""
-    from crowdcore.engine.item_regressor import ItemRegressor
+    from crowdcore.engine.learning.item_regressor import ItemRegressor
     from crowdcore.methods.regressors._rater_heads import train_heads
 
     regressor = ItemRegressor.from_ratings(ratings, cfg, run)

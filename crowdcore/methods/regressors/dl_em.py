@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from crowdcore.engine.ratings import Ratings
-    from crowdcore.number_result import NumberEstimate
+    from crowdcore.results.numbers import NumberEstimate
     from crowdcore.run import Run
 
 
@@ -32,10 +32,10 @@ def dl_em(ratings: Ratings, cfg: RegressorConfig, run: Run) -> NumberEstimate:
     """Join what a net says of an item with its ratings, and train the net on that, in turn."""
     from torch.nn.functional import mse_loss
 
-    from crowdcore.engine.item_regressor import ItemRegressor
-    from crowdcore.engine.networks import Net
+    from crowdcore.engine.learning.item_regressor import ItemRegressor
+    from crowdcore.engine.learning.networks import Net
+    from crowdcore.engine.learning.training import Learner
     from crowdcore.engine.splits import hold_out_groups
-    from crowdcore.engine.training import Learner
     from crowdcore.methods.regressors._precision_em import PrecisionEM
 
     regressor = ItemRegressor.from_ratings(ratings, cfg, run)

@@ -11,7 +11,7 @@ from crowdcore.needs import Needs
 
 if TYPE_CHECKING:
     from crowdcore.engine.ratings import Ratings
-    from crowdcore.number_result import NumberEstimate
+    from crowdcore.results.numbers import NumberEstimate
     from crowdcore.run import Run
 
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 )
 def dl_mean(ratings: Ratings, cfg: RegressorConfig, run: Run) -> NumberEstimate:
     """Train a net from items' features to their mean ratings."""
-    from crowdcore.engine.item_regressor import ItemRegressor
+    from crowdcore.engine.learning.item_regressor import ItemRegressor
     from crowdcore.methods.regressors._two_step import train_on_truths
 
     regressor = ItemRegressor.from_ratings(ratings, cfg, run)

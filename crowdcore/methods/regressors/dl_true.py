@@ -14,7 +14,7 @@ from crowdcore.needs import Needs
 
 if TYPE_CHECKING:
     from crowdcore.engine.ratings import Ratings
-    from crowdcore.number_result import NumberEstimate
+    from crowdcore.results.numbers import NumberEstimate
     from crowdcore.run import Run
 
 
@@ -32,7 +32,7 @@ def dl_true(ratings: Ratings, cfg: RegressorConfig, run: Run) -> NumberEstimate:
     """Train a net on gold numbers alone, as an upper bound."""
     import torch
 
-    from crowdcore.engine.item_regressor import ItemRegressor
+    from crowdcore.engine.learning.item_regressor import ItemRegressor
 
     regressor = ItemRegressor.from_ratings(ratings, cfg, run)
     data = ratings.data

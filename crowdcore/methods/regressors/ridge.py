@@ -13,7 +13,7 @@ from crowdcore.needs import Needs
 
 if TYPE_CHECKING:
     from crowdcore.engine.ratings import Ratings
-    from crowdcore.number_result import NumberEstimate
+    from crowdcore.results.numbers import NumberEstimate
     from crowdcore.run import Run
 
 
@@ -36,7 +36,7 @@ class RidgeConfig(RatingConfig):
 )
 def ridge(ratings: Ratings, cfg: RidgeConfig, run: Run) -> NumberEstimate:
     """Fit inferred truths by a linear function of the items' features."""
-    from crowdcore.engine.item_regressor import ItemRegressor
+    from crowdcore.engine.learning.item_regressor import ItemRegressor
     from crowdcore.methods.regressors._two_step import infer_truths
 
     linear = RegressorConfig.model_validate({"hidden": 0, "dropout": 0.0, "scale": cfg.scale})

@@ -9,8 +9,8 @@ import numpy as np
 
 from crowdcore.config import TaggerConfig
 from crowdcore.engine.labels import Labels
-from crowdcore.engine.text_tagger import TextTagger, documents_of
-from crowdcore.engine.valid_tags import likeliest_valid_tags
+from crowdcore.engine.texts.text_tagger import TextTagger, documents_of
+from crowdcore.engine.texts.valid_tags import likeliest_valid_tags
 from crowdcore.spans import TagSet, find_spans, score
 
 if TYPE_CHECKING:

@@ -9,14 +9,14 @@ from pydantic import Field
 from crowdcore.config import Config
 from crowdcore.method import method
 from crowdcore.needs import Needs
-from crowdcore.sequence_result import SequenceEstimate
+from crowdcore.results.sequences import SequenceEstimate
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from crowdcore.data import CrowdData
     from crowdcore.engine.labels import Labels
-    from crowdcore.engine.sequence_model import WorkerModel
+    from crowdcore.engine.texts.sequence_model import WorkerModel
     from crowdcore.run import Run
 
 MIN_SPREAD = 0.35
@@ -105,7 +105,7 @@ def _infer(
 ) -> tuple[Tensor, Tensor]:
     """Beliefs [N, K] and the likeliest valid tags [N] of all tokens."""
     from crowdcore.engine import em
-    from crowdcore.engine.sequence_model import SequenceModel, SequencePriors
+    from crowdcore.engine.texts.sequence_model import SequenceModel, SequencePriors
 
     model = SequenceModel(
         labels,

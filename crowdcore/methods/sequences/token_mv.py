@@ -9,7 +9,7 @@ from pydantic import Field
 from crowdcore.config import Config
 from crowdcore.method import method
 from crowdcore.needs import Needs
-from crowdcore.sequence_result import SequenceEstimate
+from crowdcore.results.sequences import SequenceEstimate
 
 if TYPE_CHECKING:
     from crowdcore.engine.labels import Labels

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from torch.nn.functional import cross_entropy
 
-from crowdcore.engine.head_shares import heads_of, learn_shares
+from crowdcore.engine.learning.head_shares import heads_of, learn_shares
 from crowdcore.engine.splits import Split
-from crowdcore.engine.tagger import apply_to_texts
+from crowdcore.engine.texts.tagger import apply_to_texts
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from crowdcore.engine.networks import Net
-    from crowdcore.engine.text_tagger import TextBatch, TextTagger
-    from crowdcore.engine.training import Learner
+    from crowdcore.engine.learning.networks import Net
+    from crowdcore.engine.learning.training import Learner
+    from crowdcore.engine.texts.text_tagger import TextBatch, TextTagger
 
 LABELS_PER_STEP = 8192
 """Tags of a mini-batch in which the shares of heads are learnt."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import nn
 
-from crowdcore.engine.crowd_layer import CrowdLayer
+from crowdcore.engine.learning.crowd_layer import CrowdLayer
 from crowdcore.registry import fit
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from crowdcore.registry import fit
 
 if TYPE_CHECKING:
-    from crowdcore.engine.networks import Net
-    from crowdcore.engine.text_tagger import TextTagger
+    from crowdcore.engine.learning.networks import Net
+    from crowdcore.engine.texts.text_tagger import TextTagger
 
 
 def train_on_truths(aggregator: str, tagger: TextTagger, **params: Any) -> tuple[Net, str]:

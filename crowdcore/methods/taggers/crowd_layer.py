@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from crowdcore.artefacts.trained_network import TrainedNetwork
-from crowdcore.class_result import ClassEstimate
 from crowdcore.config import TaggerConfig
 from crowdcore.method import method
 from crowdcore.needs import Needs
+from crowdcore.results.classes import ClassEstimate
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from crowdcore.engine.labels import Labels
-    from crowdcore.engine.text_tagger import TextBatch
-    from crowdcore.engine.training import Learner
+    from crowdcore.engine.learning.training import Learner
+    from crowdcore.engine.texts.text_tagger import TextBatch
     from crowdcore.run import Run
 
 
@@ -65,8 +65,8 @@ def crowd_layer(labels: Labels, cfg: TextCrowdLayerConfig, run: Run) -> ClassEst
     from torch.nn.functional import cross_entropy
 
     from crowdcore.annotations import vote_by_token
-    from crowdcore.engine.networks import Net
-    from crowdcore.engine.text_tagger import TextTagger
+    from crowdcore.engine.learning.networks import Net
+    from crowdcore.engine.texts.text_tagger import TextTagger
     from crowdcore.methods.taggers._layers import make_layers
 
     tagger = TextTagger.from_labels(labels, cfg, run)

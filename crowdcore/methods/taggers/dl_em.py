@@ -9,18 +9,18 @@ from pydantic import Field
 
 from crowdcore.artefacts.feature_posterior import FeaturePosterior
 from crowdcore.artefacts.trained_network import TrainedNetwork
-from crowdcore.class_result import ClassEstimate
 from crowdcore.config import TaggerConfig
 from crowdcore.method import method
 from crowdcore.needs import Needs
+from crowdcore.results.classes import ClassEstimate
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from crowdcore.engine.labels import Labels
-    from crowdcore.engine.networks import Net
-    from crowdcore.engine.text_tagger import TextBatch
-    from crowdcore.engine.training import Learner
+    from crowdcore.engine.learning.networks import Net
+    from crowdcore.engine.learning.training import Learner
+    from crowdcore.engine.texts.text_tagger import TextBatch
     from crowdcore.run import Run
 
 
@@ -46,7 +46,7 @@ def dl_em(labels: Labels, cfg: TaggerEMConfig, run: Run) -> ClassEstimate:
     import torch
 
     from crowdcore.engine import em
-    from crowdcore.engine.text_tagger import TextTagger
+    from crowdcore.engine.texts.text_tagger import TextTagger
     from crowdcore.engine.worker_models import ConfusionModel
 
     tagger = TextTagger.from_labels(labels, cfg, run)

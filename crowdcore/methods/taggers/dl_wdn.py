@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crowdcore.artefacts.trained_network import TrainedNetwork
-from crowdcore.class_result import ClassEstimate
 from crowdcore.config import TaggerConfig
 from crowdcore.method import method
 from crowdcore.needs import Needs
+from crowdcore.results.classes import ClassEstimate
 
 if TYPE_CHECKING:
     from crowdcore.engine.labels import Labels
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 )
 def dl_wdn(labels: Labels, cfg: TaggerConfig, run: Run) -> ClassEstimate:
     """Train one head per worker on a common tagger, and learn the weight of each head."""
-    from crowdcore.engine.head_shares import heads_of
-    from crowdcore.engine.text_tagger import TextTagger
+    from crowdcore.engine.learning.head_shares import heads_of
+    from crowdcore.engine.texts.text_tagger import TextTagger
     from crowdcore.methods.taggers._doctor_net import train_heads, train_shares
 
     tagger = TextTagger.from_labels(labels, cfg, run, heads=labels.n_workers)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from crowdcore.class_result import ClassEstimate
 from crowdcore.config import TruthConfig
 from crowdcore.data import UNKNOWN
 from crowdcore.method import method
+from crowdcore.results.classes import ClassEstimate
 
 if TYPE_CHECKING:
     from crowdcore.engine.labels import Labels

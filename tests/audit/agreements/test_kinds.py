@@ -14,7 +14,7 @@ from crowdcore.audit.ratings.agreement import compare_raters
 from crowdcore.audit.sets.answer_pairs import sets_of
 from crowdcore.data import CrowdData, DataError
 from crowdcore.samples import load_sample, samples
-from crowdcore.simulated_spans import simulate_spans
+from crowdcore.simulation.spans import simulate_spans
 
 SAMPLES = [sample.id for sample in samples()]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from crowdcore.audit.judging.judgement import Judgement, judge_crowd
 from crowdcore.data import UNKNOWN, CrowdData
-from crowdcore.simulation import Simulation, simulate
+from crowdcore.simulation.classes import Simulation, simulate
 
 BAD = ("random", "one answer", "adversary")
 

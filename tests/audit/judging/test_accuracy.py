@@ -13,7 +13,7 @@ from crowdcore.audit.judging.accuracy import (
 from crowdcore.audit.judging.judgement import judge_crowd
 from crowdcore.audit.judging.labels import JudgedLabels
 from crowdcore.data import CrowdData
-from crowdcore.simulation import simulate
+from crowdcore.simulation.classes import simulate
 from tests.audit.judging.crowds import share_right, with_gold, without_gold
 
 

@@ -11,7 +11,7 @@ from crowdcore.audit.judging.copying import AlikePairs, Meetings, alike_pairs
 from crowdcore.audit.judging.judgement import judge_crowd
 from crowdcore.audit.judging.labels import JudgedLabels
 from crowdcore.data import CrowdData
-from crowdcore.simulation import Simulation, simulate
+from crowdcore.simulation.classes import Simulation, simulate
 from tests.audit.judging.crowds import without_gold
 
 

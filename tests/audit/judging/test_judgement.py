@@ -6,7 +6,7 @@ import numpy as np
 
 from crowdcore.audit.judging.judgement import judge_crowd
 from crowdcore.audit.judging.worker_types import BLIND, INVERTED, ONE_ANSWER
-from crowdcore.simulation import simulate
+from crowdcore.simulation.classes import simulate
 from tests.audit.judging.crowds import (
     BAD,
     judged_crowd,

@@ -12,8 +12,8 @@ from crowdcore.audit.judging.labels import JudgedLabels
 from crowdcore.audit.judging.time_evidence import durations
 from crowdcore.audit.judging.timing import Changes, fast_labels, pattern_probability
 from crowdcore.data import CrowdData
-from crowdcore.simulated_times import TimedCrowd, add_times
-from crowdcore.simulation import simulate
+from crowdcore.simulation.classes import simulate
+from crowdcore.simulation.times import TimedCrowd, add_times
 from tests.audit.judging.crowds import without_gold
 
 

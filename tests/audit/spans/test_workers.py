@@ -15,8 +15,8 @@ from crowdcore.audit.spans.verdicts import SPAN_VERDICTS
 from crowdcore.audit.spans.workers import SpanWorkerAudit
 from crowdcore.audit.verdicts import judge
 from crowdcore.registry import fit
-from crowdcore.result import Result
-from crowdcore.simulated_spans import SpanSimulation, simulate_spans
+from crowdcore.results.result import Result
+from crowdcore.simulation.spans import SpanSimulation, simulate_spans
 from dashboard.charts.palette import VERDICT_STYLES
 from tests.test_spans import B_LOC, B_PER, I_LOC, I_PER, O, data_of
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from crowdcore.artefacts.confusion_interval import ConfusionInterval
-from crowdcore.class_result import ClassEstimate
 from crowdcore.config import GoldConfig
 from crowdcore.method import method
+from crowdcore.results.classes import ClassEstimate
 
 if TYPE_CHECKING:
     from crowdcore.engine.labels import Labels

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from crowdcore.artefacts.trained_network import TrainedNetwork
-from crowdcore.class_result import ClassEstimate
 from crowdcore.config import ClassifierConfig
 from crowdcore.method import method
+from crowdcore.results.classes import ClassEstimate
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -51,10 +51,10 @@ def conal(labels: Labels, cfg: CommonNoiseConfig, run: Run) -> ClassEstimate:
     from torch import nn
     from torch.nn.functional import cross_entropy
 
-    from crowdcore.engine.item_classifier import ItemClassifier
-    from crowdcore.engine.networks import Net
+    from crowdcore.engine.learning.item_classifier import ItemClassifier
+    from crowdcore.engine.learning.networks import Net
+    from crowdcore.engine.learning.training import Learner
     from crowdcore.engine.splits import hold_out_groups
-    from crowdcore.engine.training import Learner
     from crowdcore.methods.classifiers.conal._common_noise import CommonNoise
 
     classifier = ItemClassifier.from_labels(labels, cfg, run)

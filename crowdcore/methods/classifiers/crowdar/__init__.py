@@ -8,9 +8,9 @@ import numpy as np
 from pydantic import Field
 
 from crowdcore.artefacts.trained_network import TrainedNetwork
-from crowdcore.class_result import ClassEstimate
 from crowdcore.config import ClassifierConfig
 from crowdcore.method import method
+from crowdcore.results.classes import ClassEstimate
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -51,11 +51,11 @@ def crowdar(labels: Labels, cfg: ReliabilityConfig, run: Run) -> ClassEstimate:
     from torch import nn
     from torch.nn.functional import cross_entropy
 
-    from crowdcore.engine.crowd_layer import CrowdLayer
-    from crowdcore.engine.item_classifier import ItemClassifier
-    from crowdcore.engine.networks import Net, trunk_width
+    from crowdcore.engine.learning.crowd_layer import CrowdLayer
+    from crowdcore.engine.learning.item_classifier import ItemClassifier
+    from crowdcore.engine.learning.networks import Net, trunk_width
+    from crowdcore.engine.learning.training import ROWS_PER_CHUNK, Learner
     from crowdcore.engine.splits import hold_out_groups
-    from crowdcore.engine.training import ROWS_PER_CHUNK, Learner
     from crowdcore.methods.classifiers.crowdar._reliability import Reliability
 
     classifier = ItemClassifier.from_labels(labels, cfg, run)

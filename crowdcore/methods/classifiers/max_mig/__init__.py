@@ -10,9 +10,9 @@ from pydantic import Field
 
 from crowdcore.artefacts.feature_posterior import FeaturePosterior
 from crowdcore.artefacts.trained_network import TrainedNetwork
-from crowdcore.class_result import ClassEstimate
 from crowdcore.config import ClassifierConfig
 from crowdcore.method import method
+from crowdcore.results.classes import ClassEstimate
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -47,10 +47,10 @@ def max_mig(labels: Labels, cfg: InformationConfig, run: Run) -> ClassEstimate:
     import torch
     from torch import nn
 
-    from crowdcore.engine.item_classifier import ItemClassifier
-    from crowdcore.engine.networks import Net
+    from crowdcore.engine.learning.item_classifier import ItemClassifier
+    from crowdcore.engine.learning.networks import Net
+    from crowdcore.engine.learning.training import Learner
     from crowdcore.engine.splits import hold_out_groups
-    from crowdcore.engine.training import Learner
     from crowdcore.methods.classifiers._answer_scores import AnswerScores
     from crowdcore.methods.classifiers.max_mig._bags import LabelsByItem
 

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch import Tensor
 
-    from crowdcore.engine.item_features import ItemFeatures
     from crowdcore.engine.labels import Labels
-    from crowdcore.engine.training import Learner
+    from crowdcore.engine.learning.item_features import ItemFeatures
+    from crowdcore.engine.learning.training import Learner
     from crowdcore.methods.completion.tdg4crowd._autoencoders import (
         Autoencoder,
         LabelGenerator,
@@ -87,9 +87,9 @@ def _train(labels: Labels, cfg: GeneratedConfig, run: Run) -> tuple[ItemFeatures
     """Train the autoencoders, then everything to predict the labels that workers gave."""
     from torch.nn.functional import cross_entropy
 
-    from crowdcore.engine.item_features import features_per_training
+    from crowdcore.engine.learning.item_features import features_per_training
+    from crowdcore.engine.learning.training import Learner, Training
     from crowdcore.engine.splits import hold_out_groups
-    from crowdcore.engine.training import Learner, Training
     from crowdcore.methods.completion.tdg4crowd._autoencoders import LabelGenerator
 
     observed = labels.rows
@@ -118,8 +118,8 @@ def _pretrain(
     labels: Labels, x: Tensor, cfg: GeneratedConfig, run: Run
 ) -> tuple[Autoencoder, Autoencoder]:
     """Train the autoencoders of the workers, and of the items' features."""
+    from crowdcore.engine.learning.training import Learner, Training
     from crowdcore.engine.splits import Split
-    from crowdcore.engine.training import Learner, Training
     from crowdcore.methods.completion.tdg4crowd._autoencoders import (
         code_autoencoder,
         vector_autoencoder,

@@ -90,7 +90,7 @@ class TransferConfig(Config):
 def tllc(labels: Labels, cfg: TransferConfig, run: Run) -> Filled:
     """Embed items by one network per worker, and fill in the class of the nearest centroid."""
     from crowdcore.engine.adversaries import compare_with_others
-    from crowdcore.engine.item_features import item_features
+    from crowdcore.engine.learning.item_features import item_features
     from crowdcore.methods.completion.tllc import _siamese as siamese
     from crowdcore.methods.completion.tllc._transfer import NetworkInput, SourceDomain, WorkerOrder
 

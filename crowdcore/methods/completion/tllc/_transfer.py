@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch.nn.functional import one_hot
 
-from crowdcore.engine.supervision import clear_majorities
+from crowdcore.engine.learning.supervision import clear_majorities
 from crowdcore.methods.completion.tllc import _siamese as siamese
 from crowdcore.methods.completion.tllc._centroids import Centroids
 

@@ -9,16 +9,16 @@ from pydantic import Field
 
 from crowdcore.artefacts.spectral import SpectralSpace
 from crowdcore.artefacts.trained_network import TrainedNetwork
-from crowdcore.class_result import ClassEstimate
 from crowdcore.config import ExpertsConfig, TruthConfig
 from crowdcore.data import DataError
 from crowdcore.method import method
+from crowdcore.results.classes import ClassEstimate
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from crowdcore.engine.expert_mixture import TrainedExperts
     from crowdcore.engine.labels import Labels
+    from crowdcore.engine.learning.expert_mixture import TrainedExperts
     from crowdcore.run import Run
 
 ITEMS_PER_CHUNK = 4096
@@ -65,7 +65,7 @@ class OracleConfig(ExpertsConfig, TruthConfig):
 )
 def mmlc_owf(labels: Labels, cfg: OracleConfig, run: Run) -> ClassEstimate:
     """Model every worker as a mixture of experts, and take the truths from their centre."""
-    from crowdcore.engine.expert_mixture import gold_bound, train_experts
+    from crowdcore.engine.learning.expert_mixture import gold_bound, train_experts
 
     if cfg.bound and not labels.data.n_gold:
         raise DataError("There is no gold to find a bound with", fix="Add gold, or switch it off.")

@@ -12,9 +12,9 @@ from pydantic import Field
 from crowdcore.artefacts.attention import AttentionMap
 from crowdcore.artefacts.embedding import Embedding
 from crowdcore.artefacts.epoch_truths import EpochTruths
-from crowdcore.class_result import ClassEstimate
 from crowdcore.config import TruthConfig
 from crowdcore.method import method
+from crowdcore.results.classes import ClassEstimate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -84,7 +84,7 @@ class HgnnConfig(TruthConfig):
 )
 def hgnn(labels: Labels, cfg: HgnnConfig, run: Run) -> ClassEstimate:
     """Train a graph network over workers and items, on gold or on what other methods agree on."""
-    from crowdcore.engine.supervision import find_teacher, hold_at_gold
+    from crowdcore.engine.learning.supervision import find_teacher, hold_at_gold
 
     if cfg.teacher == "gold" or (cfg.teacher == "auto" and labels.data.n_gold):
         teacher = find_teacher(labels.data, "gold")

@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 from torch.nn.utils import clip_grad_norm_
 
+from crowdcore.engine.learning.training import FullBatchLearner, FullBatchLosses, full_batch
 from crowdcore.engine.splits import folds
-from crowdcore.engine.training import FullBatchLearner, FullBatchLosses, full_batch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

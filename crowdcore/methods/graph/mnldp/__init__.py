@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from crowdcore.class_result import ClassEstimate
 from crowdcore.config import TruthConfig
 from crowdcore.method import method
+from crowdcore.results.classes import ClassEstimate
 
 if TYPE_CHECKING:
     from crowdcore.engine.labels import Labels
@@ -39,7 +39,7 @@ def mnldp(labels: Labels, cfg: PropagationConfig, run: Run) -> ClassEstimate:
     """Propagate vote shares among items with similar features."""
     import torch
 
-    from crowdcore.engine.item_features import item_features
+    from crowdcore.engine.learning.item_features import item_features
     from crowdcore.methods.graph.mnldp._neighbours import nearest, reconstruct
 
     items = item_features(labels, run.seed)

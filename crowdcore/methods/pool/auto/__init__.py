@@ -13,7 +13,6 @@ from crowdcore.artefacts.candidates import Candidates
 from crowdcore.artefacts.feature_voice import FeatureVoice
 from crowdcore.artefacts.own_confidence import OwnConfidence
 from crowdcore.artefacts.pool_members import PoolMembers
-from crowdcore.class_result import ClassEstimate, ClassResult
 from crowdcore.config import GoldConfig
 from crowdcore.data import UNKNOWN, CrowdData, Floats
 from crowdcore.distributions import as_array, likeliest_classes
@@ -29,6 +28,7 @@ from crowdcore.methods.pool.auto._pool import (
     log_opinion,
     over_parts,
 )
+from crowdcore.results.classes import ClassEstimate, ClassResult
 from crowdcore.wording import percent
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from crowdcore.wording import count, percent
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from crowdcore.class_result import ClassResult
     from crowdcore.engine.labels import Labels
+    from crowdcore.results.classes import ClassResult
     from crowdcore.run import Run
 
 FURTHER = ("mv", "wawa", "zc", "ibcc", "ebcc")

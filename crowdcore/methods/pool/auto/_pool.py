@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crowdcore.artefacts.pool_members import PoolMembers
-from crowdcore.class_result import ClassEstimate, ClassResult
 from crowdcore.data import Floats
 from crowdcore.distributions import as_array, likeliest_classes
-from crowdcore.result import Result
+from crowdcore.results.classes import ClassEstimate, ClassResult
+from crowdcore.results.result import Result
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

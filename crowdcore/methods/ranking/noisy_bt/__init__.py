@@ -12,7 +12,7 @@ from crowdcore.needs import Needs
 
 if TYPE_CHECKING:
     from crowdcore.engine.comparisons import Comparisons
-    from crowdcore.ranking_result import RankingEstimate
+    from crowdcore.results.ranking import RankingEstimate
     from crowdcore.run import Run
 
 
@@ -53,7 +53,7 @@ def noisy_bt(comparisons: Comparisons, cfg: NoisyBradleyTerryConfig, run: Run) -
 
     from crowdcore.engine.comparisons import LEFT, RIGHT
     from crowdcore.methods.ranking.noisy_bt._habits import fit_with_habits
-    from crowdcore.ranking_result import RankingEstimate
+    from crowdcore.results.ranking import RankingEstimate
 
     scores, _, habits = fit_with_habits(
         comparisons,

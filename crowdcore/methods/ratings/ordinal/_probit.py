@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from crowdcore.engine.training import FullBatchLearner, FullBatchLosses, full_batch
+from crowdcore.engine.learning.training import FullBatchLearner, FullBatchLosses, full_batch
 
 if TYPE_CHECKING:
     from torch import Tensor

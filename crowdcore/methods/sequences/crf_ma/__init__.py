@@ -10,7 +10,7 @@ from crowdcore.artefacts.trained_network import TrainedNetwork
 from crowdcore.config import Config
 from crowdcore.method import method
 from crowdcore.needs import Needs
-from crowdcore.sequence_result import SequenceEstimate
+from crowdcore.results.sequences import SequenceEstimate
 
 if TYPE_CHECKING:
     from crowdcore.engine.labels import Labels

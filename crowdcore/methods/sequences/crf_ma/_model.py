@@ -10,11 +10,11 @@ import torch
 from crowdcore.annotations import annotation_order
 from crowdcore.artefacts.trained_network import CRF, TrainedNetwork
 from crowdcore.data import DataError
-from crowdcore.engine.chain import FORBIDDEN, ChainLayout, forward_backward
-from crowdcore.engine.crf import LinearChain
 from crowdcore.engine.minimise import lbfgs
-from crowdcore.engine.tagger import N_FEATURES, lay_out, n_buckets, word_features
-from crowdcore.sequence_result import SequenceEstimate
+from crowdcore.engine.texts.chain import FORBIDDEN, ChainLayout, forward_backward
+from crowdcore.engine.texts.crf import LinearChain
+from crowdcore.engine.texts.tagger import N_FEATURES, lay_out, n_buckets, word_features
+from crowdcore.results.sequences import SequenceEstimate
 from crowdcore.spans import TagSet, repaired
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class CrowdCRF:
 
     def estimate(self) -> SequenceEstimate:
         """Tag all texts with the CRF as it is."""
-        from crowdcore.engine.tagger import apply_to_texts
+        from crowdcore.engine.texts.tagger import apply_to_texts
 
         table, transition = self._split(self.point)
         with torch.no_grad():

@@ -1,0 +1,1 @@
+"""`crowdcore bench`: accuracy against known truths, speed beside peers, published tables."""

@@ -1,0 +1,1 @@
+"""Networks and classifiers that learn from features of items, or from words."""

@@ -1,0 +1,1 @@
+"""Tagged texts: chains of tags, valid tags, and taggers that learn from words."""

@@ -1,0 +1,1 @@
+"""What a fit leaves, one class for each kind of labels."""

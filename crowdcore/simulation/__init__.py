@@ -1,0 +1,1 @@
+"""Simulated crowds, one module for each kind of labels."""
