@@ -2,6 +2,7 @@
 
 import json
 import os
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -163,6 +164,8 @@ def read_run(folder: Path, *, labels: Path | None = None) -> "FinishedRun":
     DataError
         The folder is of another kind, or the labels are not those of the run.
     """
+    from crowdcore.audit.kinds import audit_of
+    from crowdcore.audit.spans.texts import text_names
     from crowdcore.data import DataError
     from crowdcore.export.finished import FinishedRun
     from crowdcore.wording import file_stem
@@ -175,7 +178,8 @@ def read_run(folder: Path, *, labels: Path | None = None) -> "FinishedRun":
     is_marked = bool(record.get("for_spreadsheets"))
     name = TRUTHS if (folder / TRUTHS).exists() else TRUTHS_PARQUET
     truths, workers = (_table(folder / file, is_marked=is_marked) for file in (name, WORKERS))
-    if truths["item"].tolist() != list(data.items):
+    rows = text_names(data) if data.kind == "sequences" else data.items
+    if truths["item"].tolist() != list(rows):
         raise DataError(
             "The labels are not those that the run was made of: their items differ",
             file=reading["labels"],
@@ -188,6 +192,10 @@ def read_run(folder: Path, *, labels: Path | None = None) -> "FinishedRun":
         workers=workers,
         provenance=record["provenance"],
         excluded=excluded,
+        span_files={
+            file: partial((folder / file).read_text, encoding="utf-8")
+            for file in audit_of(data.kind).files
+        },
     )
 
 

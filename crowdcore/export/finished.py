@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -41,6 +41,9 @@ class FinishedRun:
     excluded
         Workers whom somebody decided to leave out, with the reason where one was given. Their
         work may be rejected, and nobody else's.
+    span_files
+        Of texts with spans: the files that `crowdcore run --out` writes of them, by name, and what
+        makes or reads the text of each.
     for_spreadsheets
         Whether texts that a spreadsheet would run as formulas are marked in CSV files.
     """
@@ -51,6 +54,7 @@ class FinishedRun:
     workers: pd.DataFrame
     provenance: Mapping[str, Any]
     excluded: Mapping[str, str] = field(default_factory=dict)
+    span_files: Mapping[str, Callable[[], str]] = field(default_factory=dict)
     for_spreadsheets: bool = False
 
     @cached_property

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -329,6 +330,7 @@ class Results(Runs):
         DamagedError
             Files are missing or changed.
         """
+        from crowdcore.audit.kinds import audit_of
         from crowdcore.export.finished import FinishedRun
 
         row = self._finished(run_id)
@@ -341,7 +343,14 @@ class Results(Runs):
             workers=self.workers(run_id),
             provenance=self.provenance(run_id),
             excluded={name: reasons.get(name, "") for name in row.excluded},
+            span_files={
+                name: partial(self._written, run_id, make)
+                for name, make in audit_of(self._kind(run_id)).files.items()
+            },
         )
+
+    def _written(self, run_id: str, make: Callable[[Any], str]) -> str:
+        return make(self.load_result(run_id))
 
     def classifier_file(self, run_id: str) -> Path | None:
         """Return the file of the classifier that a run trained.

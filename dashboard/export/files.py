@@ -65,10 +65,10 @@ def _finished(run_id: str) -> FinishedRun:
 @st.cache_resource(max_entries=16, show_spinner=False)
 def _obstacles(run_id: str) -> dict[str, str]:
     """Say why a run cannot be written for a tool, "" where it can; some look at every label."""
-    from crowdcore.export.targets import targets
+    from crowdcore.export.targets import find_obstacle, targets
 
     finished = _finished(run_id)
-    return {target.id: target.obstacle(finished) for target in targets().values()}
+    return {target.id: find_obstacle(target, finished) for target in targets().values()}
 
 
 def _draw_effects(finished: FinishedRun, target: Target) -> None:
@@ -95,9 +95,9 @@ def _draw_effects(finished: FinishedRun, target: Target) -> None:
 def _draw_download(
     run: RunRow, finished: FinishedRun, target: Target, for_spreadsheets: bool
 ) -> None:
-    from crowdcore.export.targets import download_name
+    from crowdcore.export.targets import checked_files, download_name
 
-    files = target.files(finished)
+    files = checked_files(target, finished)
     name = download_name(files, f"{finished.name}-{target.id}")
     if downloads.available():
         st.link_button(

@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 from crowdcore import CrowdData
 from crowdcore.engine.learning.classifier import Classifier
-from crowdcore.export.targets import get_target, targets
+from crowdcore.export.targets import find_obstacle, get_target, targets
 from crowdcore.export.writers import frame_bytes
 from crowdcore.registry import fit
 from crowdcore.simulation.spans import simulate_spans
@@ -257,7 +257,7 @@ def test_every_possible_target_can_be_downloaded_and_leaves_nothing(home: Worksp
     run = save_given(home)
     page = open_view("export")
     finished_run = home.finished(run.id)
-    possible = [one for one in targets().values() if not one.obstacle(finished_run)]
+    possible = [each for each in targets().values() if not find_obstacle(each, finished_run)]
     assert len(possible) == len(page.radio(key="export_target").options)
     for target in possible:
         page.radio(key="export_target").set_value(target).run()
@@ -283,3 +283,15 @@ def test_the_route_serves_files_for_tools_and_nothing_else(home: Workspace) -> N
     for url in (f"/api/files/{run.id}/toloka", f"/api/files/{run.id}/word", "/api/files/x/same"):
         assert client.get(url).status_code == 404
     assert not list(home.root.glob(".tmp-export-*"))
+
+
+def test_spans_go_to_the_tools_that_take_them(home: Workspace) -> None:
+    crowd = simulate_spans(texts=6, workers=4, types=2, annotations_per_text=3, seed=1).data
+    run = save_run(home, crowd, "token_mv", project="Spans")
+    page = open_view("export", project=run.project_id, run=run.id)
+    offered = [target.id for target in targets().values() if target.span_files is not None]
+    assert offered == ["labelstudio", "spacy", "conll"]
+    for id in offered:
+        page.radio(key="export_target").set_value(get_target(id)).run()
+        assert not page.exception
+        assert downloads.target_bytes(home, run.id, id, True)

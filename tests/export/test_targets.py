@@ -21,6 +21,7 @@ from crowdcore.export.finished import FinishedRun
 from crowdcore.export.targets import (
     checked_files,
     download_name,
+    find_obstacle,
     get_target,
     targets,
     write_download,
@@ -67,7 +68,7 @@ def test_every_target_says_what_it_writes_and_the_given_file_comes_first() -> No
 @pytest.mark.parametrize("target", sorted(targets()))
 def test_a_run_is_written_or_refused_in_a_sentence(target: str, tmp_path: Path) -> None:
     run = finished(LONG)
-    if problem := get_target(target).obstacle(run):
+    if problem := find_obstacle(get_target(target), run):
         assert problem.endswith(".")
         with pytest.raises(DataError, match="cannot be exported"):
             checked_files(get_target(target), run)
@@ -190,8 +191,10 @@ print(json.dumps([example.reference.cats for example in made]))
     assert len(cats) == 3
 
 
+TAGS = "# id = 1\nBob\tB-PER\t0.9\nsaw\tO\t1.0\nAnn\tB-PER\t0.8\n\n# id = 2\nYes\tO\t1.0\n\n"
+
+
 def tokens() -> FinishedRun:
-    words, truths = ("Bob", "saw", "Ann", "Yes"), ["B-PER", "O", "B-PER", "O"]
     data = CrowdData(
         item=np.arange(4),
         worker=np.zeros(4, int),
@@ -201,11 +204,21 @@ def tokens() -> FinishedRun:
         classes=("O", "B-PER"),
         kind="sequences",
         offsets=np.array([0, 3, 4]),
-        details={"token": words},
+        details={"token": ("Bob", "saw", "Ann", "Yes")},
     )
-    frame = pd.DataFrame({"item": list(data.items), "truth": truths, "confidence": 1.0})
+    frame = pd.DataFrame({"item": ["1", "2"], "truth": ["PER Bob; PER Ann", ""]})
     return FinishedRun(name="s", data=data, truths=frame, workers=pd.DataFrame(),
-                       provenance={"method": "mv"})  # fmt: skip
+                       provenance={"method": "bsc"},
+                       span_files={"tags.conll": lambda: TAGS})  # fmt: skip
+
+
+def test_tools_without_spans_say_where_texts_go() -> None:
+    for id, target in targets().items():
+        problem = find_obstacle(target, tokens())
+        if id in ("conll", "spacy", "labelstudio"):
+            assert not problem
+        else:
+            assert problem.endswith("Tools that take them: Label Studio, spaCy, CoNLL.")
 
 
 def test_sequences_go_to_conll_which_spacy_converts(tmp_path: Path) -> None:

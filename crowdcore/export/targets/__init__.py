@@ -54,6 +54,8 @@ class Target:
         Says why a run cannot be written so, in a sentence; "" where it can.
     files
         Lists the files of a run.
+    span_files
+        Lists the files of a run of texts with spans; None where the tool takes none from here.
     guards_formulas
         Whether the files are CSV in which `FinishedRun.for_spreadsheets` marks formulas.
     rejects
@@ -66,6 +68,7 @@ class Target:
     order: int
     obstacle: Callable[[FinishedRun], str]
     files: Callable[[FinishedRun], Sequence[ExportFile]]
+    span_files: Callable[[FinishedRun], Sequence[ExportFile]] | None = None
     guards_formulas: bool = False
     rejects: bool = False
 
@@ -109,6 +112,27 @@ def get_target(id: str) -> Target:
     return targets()[id]
 
 
+def find_obstacle(target: Target, run: FinishedRun) -> str:
+    """Say why a run cannot be written for a target.
+
+    Parameters
+    ----------
+    target, run
+        What goes where.
+
+    Returns
+    -------
+    str
+        A sentence; "" where it can be written.
+    """
+    if run.data.kind != "sequences":
+        return target.obstacle(run)
+    if target.span_files is None:
+        able = [each.title for each in targets().values() if each.span_files is not None]
+        return f"These are spans in texts. Tools that take them: {', '.join(able)}."
+    return ""
+
+
 def checked_files(target: Target, run: FinishedRun) -> Sequence[ExportFile]:
     """List the files of a run for a target.
 
@@ -126,9 +150,33 @@ def checked_files(target: Target, run: FinishedRun) -> Sequence[ExportFile]:
     DataError
         If this run cannot be written so; the message says why.
     """
-    if problem := target.obstacle(run):
+    if problem := find_obstacle(target, run):
         raise DataError(f"This run cannot be exported for {target.title}. {problem}")
+    if run.data.kind == "sequences" and target.span_files is not None:
+        return target.span_files(run)
     return target.files(run)
+
+
+def span_file(run: FinishedRun, name: str) -> list[ExportFile]:
+    """List one of the files that are written of texts with spans.
+
+    Parameters
+    ----------
+    run
+        The run.
+    name
+        What `crowdcore run --out` calls the file.
+
+    Returns
+    -------
+    list of ExportFile
+    """
+    return [
+        ExportFile(
+            name=f"{run.name}-{name}",
+            write=lambda path: path.write_text(run.span_files[name](), encoding="utf-8"),
+        )
+    ]
 
 
 def write_files(files: Sequence[ExportFile], folder: Path) -> list[Path]:

@@ -10,21 +10,17 @@ from crowdcore.export.targets import ExportFile, Target
 
 
 def _obstacle(run: FinishedRun) -> str:
-    if run.data.kind != "sequences" or run.data.offsets is None:
-        return f"It takes tokens of sentences, and these are {run.data.kind}."
-    return ""
+    return f"It takes texts with spans, and these are {run.data.kind}."
 
 
 def _write(run: FinishedRun, path: Path) -> None:
-    offsets = run.data.offsets
-    if offsets is None:
-        raise ValueError(_obstacle(run))
-    tokens = run.data.details.get("token", run.texts)
     with path.open("w", encoding="utf-8", newline="\n") as file:
-        for start, stop in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
-            for token, truth in zip(tokens[start:stop], run.truth[start:stop], strict=True):
-                file.write(f"{' '.join(token.split()) or '_'} -X- _ {truth or 'O'}\n")
-            file.write("\n")
+        for line in run.span_files["tags.conll"]().splitlines():
+            if line.startswith("# id = ") and "\t" not in line:
+                continue
+            token, _, rest = line.partition("\t")
+            tag = rest.partition("\t")[0]
+            file.write(f"{' '.join(token.split()) or '_'} -X- _ {tag}\n" if rest else "\n")
 
 
 def _files(run: FinishedRun) -> Sequence[ExportFile]:
@@ -38,4 +34,5 @@ TARGET = Target(
     order=23,
     obstacle=_obstacle,
     files=_files,
+    span_files=_files,
 )

@@ -11,7 +11,7 @@ from xml.sax.saxutils import quoteattr
 
 from crowdcore.data import UNKNOWN
 from crowdcore.export.finished import FinishedRun
-from crowdcore.export.targets import ExportFile, Target, needs_classes
+from crowdcore.export.targets import ExportFile, Target, needs_classes, span_file
 
 CHOICES = "choices"
 
@@ -145,4 +145,5 @@ TARGET = Target(
     order=13,
     obstacle=needs_classes,
     files=_files,
+    span_files=lambda run: span_file(run, "label_studio.json"),
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from crowdcore.export.finished import FinishedRun
-from crowdcore.export.targets import ExportFile, Target, needs_classes
+from crowdcore.export.targets import ExportFile, Target, needs_classes, span_file
 from crowdcore.export.targets._jsonl import write_records
 
 
@@ -41,8 +41,9 @@ TARGET = Target(
     id="spacy",
     title="spaCy",
     contents="JSON lines with text and cats, for a text classifier: once with the truth as 1, once "
-    "with the probability of every class. Undecided items are left out.",
+    "with the probability of every class. Undecided items are left out. Spans become entities.",
     order=22,
     obstacle=needs_classes,
     files=_files,
+    span_files=lambda run: span_file(run, "spacy.jsonl"),
 )
