@@ -85,6 +85,28 @@ class FinishedRun:
             return np.array([_spell(value) for value in self.data.label.tolist()], dtype=object)
         return self.data.class_names(self.data.label)
 
+    def label_columns(self, item: str) -> dict[str, Any]:
+        """List who gave which label to what, one row per label.
+
+        Parameters
+        ----------
+        item
+            What the column of items is called; compared items stand in `left` and `right`.
+
+        Returns
+        -------
+        dict of str to sequence
+            The columns.
+        """
+        data = self.data
+        items = np.array(data.items, dtype=object)
+        columns: dict[str, Any] = {item: items[data.item]}
+        if data.other is not None:
+            columns = {"left": items[data.item], "right": items[data.other]}
+        columns["worker"] = np.array(data.workers, dtype=object)[data.worker]
+        columns["label"] = data.label if data.kind == "ratings" else self.label
+        return columns
+
     @cached_property
     def agrees(self) -> NDArray[np.bool_]:
         """Whether each label [L] is the truth of its item."""

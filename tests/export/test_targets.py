@@ -16,7 +16,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from crowdcore import CrowdData, DataError
+from crowdcore import CrowdData, DataError, fit
+from crowdcore.building import comparisons_of, sets_of
 from crowdcore.export.finished import FinishedRun
 from crowdcore.export.targets import (
     checked_files,
@@ -310,3 +311,26 @@ def test_without_the_file_what_needs_it_is_refused_with_the_reason(tmp_path: Pat
         with pytest.raises(DataError, match=r"pseudonyms|has no column"):
             checked_files(get_target(target), run)
     export("long", run, tmp_path)
+
+
+def of_kind(data: CrowdData, method: str) -> FinishedRun:
+    result = fit(data, method)
+    return FinishedRun(name="k", data=data, truths=result.truths(), workers=pd.DataFrame(),
+                       provenance={"method": method})  # fmt: skip
+
+
+def test_sets_are_written_as_lists_in_every_table(tmp_path: Path) -> None:
+    run = of_kind(sets_of([("a", "w", ["x", "y"]), ("a", "v", ["y"]), ("b", "w", [])]), "mv")
+    wide = table(export("wide", run, tmp_path)["k-wide.csv"])
+    assert [row["w"] for row in wide] == ['["x", "y"]', "[]"]
+    sheet = pd.read_excel(export("xlsx", run, tmp_path)["k.xlsx"], "labels", engine="calamine")
+    assert sheet["label"].tolist() == ['["x", "y"]', '["y"]', "[]"]
+
+
+def test_comparisons_keep_both_items_in_every_table(tmp_path: Path) -> None:
+    rows = [("a", "b", "w", "left"), ("c", "b", "w", "right"), ("a", "c", "v", "tie")]
+    run = of_kind(comparisons_of(rows), "bradley_terry")
+    long = table(export("long", run, tmp_path)["k-labels.csv"])
+    assert [(row["left"], row["right"]) for row in long] == [(row[0], row[1]) for row in rows]
+    sheet = pd.read_excel(export("xlsx", run, tmp_path)["k.xlsx"], "labels", engine="calamine")
+    assert sheet.columns.tolist() == ["left", "right", "worker", "label"]

@@ -12,13 +12,7 @@ from crowdcore.export.writers import write_csv
 
 
 def _labels(run: FinishedRun) -> pd.DataFrame:
-    data = run.data
-    columns = {
-        "task": [data.items[code] for code in data.item.tolist()],
-        "worker": [data.workers[code] for code in data.worker.tolist()],
-        "label": run.label,
-    }
-    frame = pd.DataFrame(columns)
+    frame = pd.DataFrame(run.label_columns("task"))
     return frame[~frame["worker"].isin(run.excluded)]
 
 

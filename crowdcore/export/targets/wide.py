@@ -46,7 +46,7 @@ def _table(run: FinishedRun) -> pd.DataFrame:
         else:
             codes = np.full(data.n_items, UNKNOWN)
             codes[data.item[rows]] = data.label[rows]
-            values = as_categories(codes, data.classes)
+            values = as_categories(codes, data.answers)
         columns[worker if worker not in columns else f"{worker} (worker)"] = values
     added = {"truth": run.truth, "confidence": run.confidence}
     columns |= {

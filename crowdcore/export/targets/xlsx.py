@@ -26,17 +26,12 @@ def _obstacle(run: FinishedRun) -> str:
 
 def _labels(run: FinishedRun) -> pd.DataFrame:
     data = run.data
-    frame = pd.DataFrame(
-        {
-            "item": [data.items[code] for code in data.item.tolist()],
-            "worker": [data.workers[code] for code in data.worker.tolist()],
-            "label": run.label if data.kind == "classes" else data.label,
-            "truth": run.truth[data.item],
-            "agrees": run.agrees,
-            "excluded": [data.workers[code] in run.excluded for code in data.worker.tolist()],
-        }
-    )
-    return frame.drop(columns=[] if run.excluded else ["excluded"])
+    frame = pd.DataFrame(run.label_columns("item"))
+    if data.other is None:
+        frame["truth"], frame["agrees"] = run.truth[data.item], run.agrees
+    if run.excluded:
+        frame["excluded"] = frame["worker"].isin(run.excluded)
+    return frame
 
 
 def _report(run: FinishedRun) -> list[tuple[str, Any]]:
