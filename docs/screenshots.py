@@ -85,7 +85,7 @@ SHOTS = (
     Shot(name="health", page="data", height=900, act=_upload_and_scroll),
     Shot(name="run", page="run", height=1000),
     Shot(name="truths", page="truths", height=1150, query={"show": "disputed"}),
-    Shot(name="workers", page="workers", height=1500, query={"worker": "w16"}),
+    Shot(name="workers", page="workers", height=1500, query={"worker": "w54"}),
     Shot(name="items", page="items", height=1150),
     Shot(name="spend", page="spend", height=1100),
     Shot(name="attention", page="attention", run="attention", height=1150),
