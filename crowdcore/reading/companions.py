@@ -121,7 +121,10 @@ def _find_labels(tables: dict[int, Table]) -> tuple[int, Roles] | None:
 def _beside_labels(table: Table, labels: Table, roles: Roles) -> RecognisedFile:
     """Say what a table is to the labels, by its ids and its values."""
     coded = extract(labels, roles)
-    items, classes = set(coded.items), {name for name in coded.classes if name.strip()}
+    # A blank row names neither an item nor a class.
+    items, classes = (
+        {name for name in names if name.strip()} for names in (coded.items, coded.classes)
+    )
     id_column, n_known = _id_column(table, items)
     if id_column is None:
         if set(table.columns) == set(labels.columns):

@@ -31,11 +31,14 @@ ARGUMENTS = [
     "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader",
 ]
-LABELS = "item,worker,label\n" + "\n".join(
-    f"i{item},w{worker},{'cat' if (item + (worker == 4)) % 2 else 'dog'}"
+ROWS = [
+    f"i{item};w{worker};{'cat' if (item + (worker == 4)) % 2 else 'dog'}"
     for item in range(40)
     for worker in range(5)
-)
+]
+MESSY = "\n".join(["item;worker;label", *ROWS, ROWS[0], ";;", "i7;w9;cta"])
+"""Semicolons and a byte order mark; a row twice, a blank one, a slip of the pen."""
+
 PATIENCE = 60_000
 
 
@@ -95,7 +98,7 @@ def overflow(page: Page) -> int:
 def test_a_file_becomes_results_that_survive_a_reload(
     page: Page, address: str, tmp_path: Path
 ) -> None:
-    (tmp_path / "pets.csv").write_text(LABELS, encoding="utf-8")
+    (tmp_path / "pets.csv").write_text(MESSY, encoding="utf-8-sig")
     asked: list[str] = []
     errors: list[str] = []
     own = (address.partition("?")[0], "data:", "blob:")
